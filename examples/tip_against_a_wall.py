@@ -11,12 +11,10 @@ strip = pl.FlexibleLink(name="strip", length=0.6, section=pl.Rectangle(height=0.
 hinge = pl.RevoluteJoint(name="hinge", parent="base", child="strip")
 robot = pl.Robot(name="leaning_strip", links=(strip,), joints=(hinge,))
 
-# spectral links carry no wall: the robot is handed to pose elements, and the model says so
 arm = pl.GeometricallyExact(degree=5).compile(robot)
 wall = pl.Wall("wall", pl.At("strip"), point=(0.0, WALL_AT, 0.0), normal=(0.0, -1.0, 0.0), stiffness=2e4, damping=20.0)
 law = pl.JointPD(pl.motions.Quintic(0.0, TARGET, 0.3), stiffness=STIFFNESS, damping=0.8)
 model = pl.connect(arm, law, wall)
-print(model.substitution)
 
 run = pl.simulate(model, until=2.0, integrator=pl.Gauss(order=2, step=5e-4), outputs=4000)
 push = np.abs(run.efforts["wall.force"][:, 0])

@@ -77,7 +77,6 @@ EXCEPTIONS = {
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
     ("structures/collocation/bending", "structures.nodal"): "arms that bend too far are handed to pose elements",
     ("structures/collocation/model", "structures.nodal"): "arms that bend too far are handed to pose elements",
-    ("structures/loads", "structures.collocation"): "a name for arrays",
 }
 HEAVY = ("h5netcdf", "h5py", "matplotlib", "numba", "pandas", "scipy", "xarray")
 

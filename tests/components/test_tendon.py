@@ -156,10 +156,13 @@ def test_equal_cables_on_both_sides_bend_nothing() -> None:
     assert arm.tip(alone.state[None])[0][0, 2] > 1e-6
 
 
-def test_spectral_links_hand_over_and_say_so() -> None:
-    arm = pl.GeometricallyExact(degree=4).compile(beam())
-    model = pl.connect(arm, routed())
-    assert "does not carry the tendon 'cable'" in model.substitution
+def test_spectral_links_come_to_rest_where_pose_elements_do() -> None:
+    spectral = pl.connect(pl.GeometricallyExact(degree=4).compile(beam()), routed(pretension=1.0))
+    assert not spectral.substitution
+    fine = pl.connect(pl.PoseElement(elements=16).compile(beam()), routed(pretension=1.0))
+    tips = [model.tip(pl.equilibrium(model).state[None])[0][0] for model in (spectral, fine)]
+    assert tips[0][2] > 1e-6
+    np.testing.assert_allclose(tips[0], tips[1], rtol=0.0, atol=0.01 * tips[0][2])
 
 
 @pytest.mark.parametrize("formulation", [pl.Rigid(), pl.Lumped(), pl.EquivalentRigidLink(), pl.PseudoSpectral()])

@@ -84,7 +84,7 @@ def test_a_floating_arm_keeps_its_momentum(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_strip_leans_on_the_wall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("tip_against_a_wall", tmp_path, monkeypatch)
-    assert "does not carry the wall 'wall'" in shown["model"].substitution
+    assert not shown["model"].substitution
     assert shown["strikes"] >= 2
     # moments about the hinge: the wall pushes along y at the distance x of the tip
     assert shown["push"][-1] == pytest.approx(shown["torque"] / shown["lever"], rel=1e-3)

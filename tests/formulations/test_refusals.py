@@ -27,10 +27,10 @@ ENDS = ("joint", "base", "rod")
             pl.RevoluteJoint(*ENDS),
             (
                 pl.joints.LoopJoint(
-                    "pin", pl.joints.LoopKind.SPHERICAL, pl.At("rod"), pl.At("base", position=(1, 0, 0))
+                    "pin", pl.joints.LoopKind.SPHERICAL, pl.At("rod"), pl.At("base", position=(1, 0, 0)), damping=0.1
                 ),
             ),
-            "loop joint 'pin' closes a loop",
+            "loop joint 'pin' has a spring, damping, friction or limits",
         ),
     ],
     ids=["ball", "flight", "loop"],

@@ -87,7 +87,7 @@ def test_a_stop_pushes_by_its_law_and_stores_what_it_takes(damping: float) -> No
     run = pl.simulate(arm, until=0.3, integrator=pl.Gauss(order=4, step=2e-3))
     assert run.ledger.strain.max() > 5.0, "the stop is hit"
     total = np.sum(arm.energy(run.states), axis=0)
-    # the work of weight is booked at the stages: its error is that of the step
+    # the work of weight is entered at the stages: its error is that of the step
     assert total[-1] == pytest.approx(total[0] - run.ledger.joint_loss[-1], rel=1e-5)
 
 

@@ -45,6 +45,20 @@ def ask_parent(pose, link, parts, last, node, unit):
 
 
 @inline_kernel
+def push_roots(tree, pose, b, b_q, unit):
+    """Add root rows of one part of b to parents and joint rows, at the poses of the factorisation."""
+    for link in range(tree.parent.shape[0] - 1, -1, -1):
+        r = tree.first_node[link]
+        x = stage_row(b, 0, r)
+        b[0, r] = 0.0
+        dof = tree.dof[link]
+        if dof >= 0:
+            b_q[dof] += unit * dot6(x, load6(tree.S, link))
+        if tree.parent[link] >= 0:
+            add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
+
+
+@inline_kernel
 def solve_tree(tree, mesh_start, factors, free, k, inc):
     """Increments inc.d, inc.d_q for the right sides inc.b, inc.b_q; inc.b is destroyed.
 

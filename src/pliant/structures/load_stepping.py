@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from pliant.model.contract import Equilibrium
 from pliant.model.state import Array, Cause, Ending
 
@@ -54,3 +56,33 @@ def raise_load(
             ending = Ending(Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load", remedy)
             return Equilibrium(search.state(), reached, iterations, ending)
     return Equilibrium(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
+
+
+LOOSE_ITERATIONS, LOOSE_CHANGE = 300, 0.2  # where weight decides, the way down may be long and bent
+STIFF, SOFT = 1e3, 1e-3  # parts of the stiffness that weight would have as a spring of the size of the reach
+
+
+def lead_down(K: Array, moves: int, scale: Array, soft: float) -> None:
+    """Make the stiffness along all motions that keep loops closed positive, so that a mechanism comes down.
+
+    K: over ``moves`` displacements, and behind them the forces of loops; ``scale`` (moves,) stiffness that weight has.
+    The first iteration, with ``STIFF``, only finds the forces of the loops, which have a part in the stiffness.
+    """
+    from scipy.linalg import LinAlgError, cholesky, eigh, null_space
+
+    own = K.diagonal()[:moves]
+    D = np.maximum(scale, 1e-9 * np.abs(own).max() + 1e-300)
+    added = STIFF
+    if soft < STIFF:
+        Z = null_space(K[moves:, :moves]) if len(K) > moves else np.eye(moves)
+        if Z.shape[1] == 0:
+            return
+        own = Z.T @ K[:moves, :moves] @ Z
+        own, unit = 0.5 * (own + own.T), Z.T @ (D[:, None] * Z)
+        try:  # in a fraction of the time of eigenvalues
+            cholesky(own - soft * unit, check_finite=False)
+            return
+        except LinAlgError:
+            softest = eigh(own, unit, eigvals_only=True, subset_by_index=(0, 0), check_finite=False)[0]
+        added = 2.0 * soft - softest
+    K[np.arange(moves), np.arange(moves)] += added * D

@@ -1,16 +1,29 @@
-"""Small deviations over all unknowns, split into those that are free and those that are held."""
+"""Small deviations over all unknowns, split into those that are free and those that are held.
+
+Flows of loop joints that have no coordinate of their own, in linearised motion.
+
+A joint between two frames turns at  a . (Q w_2 - w_1)  about an axis a of the first, w the spins of the frames in their
+own axes and  Q = R_1^T R_2 ;  the second axis of a universal joint belongs to the second frame. Along an axis it moves
+at  a . (Q v_2 - v_1 - w_1 x d) ,  d from the first origin to the second. Displacements chi = (xi, theta) of the frames
+change all of this,
+
+    Q by  Q hat(theta_2) - hat(theta_1) Q ,     d by  Q xi_2 - xi_1 - theta_1 x d .
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model.contract import Arm, Held, LinearisedPort, SecondOrder
 from pliant.model.port import Port
-from pliant.spatial.arrays import bracket
+from pliant.robot import Joint, UniversalJoint
+from pliant.spatial.arrays import bracket, hat, to_frame
+from pliant.structures.places import Place
 
 Floats = NDArray[np.float64]
 VISIBLE_TURNING = 1e-2  # square of a rate against that of a frequency, which changes by about as much
@@ -80,6 +93,58 @@ def drawn_tip_velocity(arm: Arm, states: Floats, strain_rates: Floats, joint_rat
     shift[:, arm.layout.slices["joint_position"]] = step * joint_rates
     ahead, behind = (arm.tip(states + side * shift)[0] for side in (1.0, -1.0))
     return np.asarray((ahead - behind) / (2 * step))
+
+
+class Frames(NamedTuple):
+    """The two frames of a loop joint: pose of the second in the first, twists, and rows over the unknowns."""
+
+    Q: Floats
+    d: Floats
+    twist: tuple[Floats, Floats]  # (6,) of the motion
+    displaced: tuple[Floats, Floats]  # (6, unknowns) body displacement
+    changed: tuple[Floats, Floats]  # (6, unknowns) change of the twist with the displacement
+
+
+def frames(ends: tuple[Place, Place], pose: tuple[Floats, Floats], V: Floats, T: Floats, twists: Floats) -> Frames:
+    """Of two places at positions and rotations ``pose`` of all nodes that move at V."""
+    x, R = pose
+    first, second = ends
+    origins, turns = zip(*(end.pose(x, R) for end in ends))
+
+    def seen(rows: Floats) -> tuple[Floats, Floats]:
+        return at_place(first, rows), at_place(second, rows)
+
+    between = turns[0].T @ (origins[1] - origins[0])
+    return Frames(turns[0].T @ turns[1], between, seen(V), seen(T), seen(twists))
+
+
+def loop_flow(joint: Joint, number: int, at: Frames) -> tuple[Floats, Floats]:
+    """Rows (1, unknowns) of the rate of a coordinate: of rates, and of displacements."""
+    freedom = joint.freedoms[number]
+    a = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
+    Q, d = at.Q, at.d
+    w_1, (v_2, w_2) = at.twist[0][3:], np.split(at.twist[1], 2)
+    (xi_1, theta_1), (xi_2, theta_2) = (np.split(each, 2) for each in at.displaced)
+    (dv_1, dw_1), (dv_2, dw_2) = (np.split(each, 2) for each in at.changed)
+
+    def turned(vector: Floats) -> Floats:
+        """Change of Q times a vector of the second frame."""
+        return np.asarray(hat(Q @ vector) @ theta_1 - Q @ hat(vector) @ theta_2)
+
+    if freedom.translates:
+        apart = Q @ xi_2 - xi_1 + hat(d) @ theta_1
+        shift = Q @ dv_2 + turned(v_2) - dv_1 + hat(d) @ dw_1 - hat(w_1) @ apart
+        return (a @ apart)[None], (a @ shift)[None]
+    rate, shift = Q @ theta_2 - theta_1, Q @ dw_2 + turned(w_2) - dw_1
+    if isinstance(joint, UniversalJoint) and number == 1:
+        # its axis belongs to the second frame, which turns against the first
+        rate, shift = Q.T @ rate, Q.T @ (shift + hat(Q @ w_2 - w_1) @ rate)
+    return (a @ rate)[None], (a @ shift)[None]
+
+
+def at_place(place: Place, T: Floats) -> Floats:
+    """Rows (6, ...) of body displacements of a frame fixed to a node."""
+    return np.asarray(to_frame(place.rotation, place.position) @ T[place.body])
 
 
 def without_centrifugal_stiffness(turning: float) -> str:

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from pliant.mechanics.joint_laws import contact_force
 from pliant.mechanics.rigid_body import hat
 from pliant.spatial.arrays import rotation_from_vector
-from pliant.structures.nodal.codes import BUSHING, SPRING
 from pliant.structures.nodal.joint_laws import enter_joint, joint_effort, rotor_rate
-from pliant.structures.nodal.mechanism import Coordinates, Lines
+from pliant.structures.nodal.mechanism import Coordinates
 from pliant.structures.nodal.motion import Moment, new_moment
-from pliant.structures.nodal.relations import line_gradients, measure_lines
+from pliant.structures.relations import BUSHING, SPRING, Lines, line_gradients, measure_lines
 
 # one process compiles the kernels with checks
 pytestmark = pytest.mark.bounds

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.structures.nodal.observe import _inverse, deformations, poses_of
-from pliant.structures.nodal.relative_pose import U
+from pliant.structures.relative_pose import U
 
 
 @pytest.mark.parametrize("axes", pl.corotational.Axes)

@@ -24,8 +24,8 @@ from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexi
 from pliant.structures.nodal.assembly import lumped_ends
 from pliant.structures.nodal.codes import COROTATIONAL, COROTATIONAL_MEAN
 from pliant.structures.nodal.corotational import COLUMNS, deformation_at
-from pliant.structures.nodal.relative_pose import U
 from pliant.structures.nodal.tables import Node
+from pliant.structures.relative_pose import U
 
 Floats = NDArray[np.float64]
 STATIONS, ALIKE = 9, 1e-9  # where sections are looked at, and how much their stiffnesses may differ

@@ -36,14 +36,11 @@ def beyond_spectral_links(robot: Robot) -> str:
     for joint in robot.joints:
         if joint.station is not None:
             return f"joint '{joint.name}' sits at a station"
-        if isinstance(joint, SphericalJoint) and (joint.spring or joint.limits):
-            return f"joint '{joint.name}' is spherical with a spring or a cone"
-        if isinstance(joint, FreeJoint) and (joint.spring or joint.limits or joint.cone):
-            return f"joint '{joint.name}' is free with a spring, a box or a cone"
         if isinstance(joint, FreeJoint) and (joint.slide_friction or joint.turn_friction):
             return f"joint '{joint.name}' is free with dry friction"
     for loop in robot.loops:
-        return f"loop joint '{loop.name}' closes a loop"
+        if not loop.obeys_nothing:
+            return f"loop joint '{loop.name}' has a spring, damping, friction or limits"
     return ""
 
 
@@ -110,6 +107,11 @@ def build_chain(
     reason = beyond_spectral_links(robot)
     if reason:
         raise InvalidInput(f"{reason}, which this element does not carry; use PoseElement")
+    if robot.loops and points.mass_at_points:
+        raise InvalidInput(
+            f"loop joint '{robot.loops[0].name}' closes a loop, but the mixed element carries no mass at its ends; use"
+            " GeometricallyExact"
+        )
     rows = list(_rows(robot, guided))
     links = [row.link for row in rows]
     of_links = tuple(k for k, link in enumerate(links) if link is not None)

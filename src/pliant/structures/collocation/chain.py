@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from pliant.mechanics.joint_laws import Coordinates
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, lobatto_rule
 from pliant.structures.bundles import zeros_of
+
+if TYPE_CHECKING:
+    from pliant.structures.collocation.relations import Relations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -136,6 +139,7 @@ class Plant(NamedTuple):
     loads: Loads
     drives: Drives  # those of coordinates with a motor are among the laws
     joints: Joints
+    relations: Relations
 
 
 _SIZES = [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]

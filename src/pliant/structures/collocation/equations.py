@@ -18,11 +18,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pliant.spatial.arrays import STEP, bracket, dual_bracket, hat, right_tangent, rotation_from_vector, to_frame
-from pliant.structures.collocation.chain import FLOATING, MOVED, RIDER, Floats, Ints, Method, Plant, Stages
+from pliant.spatial.arrays import (
+    STEP,
+    bracket,
+    dual_bracket,
+    hat,
+    pose_from_twist,
+    right_tangent,
+    rotation_from_vector,
+    to_frame,
+)
+from pliant.structures.collocation.chain import FLOATING, MOVED, RIDER, Floats, Ints, Method, Plant, Stages, Tree
 from pliant.structures.collocation.element import compatibility, freeze
 from pliant.structures.collocation.factorise import add_gyroscopic
-from pliant.structures.collocation.poses import rotation_vectors
+from pliant.structures.collocation.poses import Path, interval_twists, rotation_vectors
+from pliant.structures.collocation.relations import Placing, measure
+from pliant.structures.relations import CLOSED, SPRING, Lines, line_gradients, measure_lines
+from pliant.structures.relative_pose import COLUMNS
 
 Sparse = Any  # scipy.sparse.csr_array
 
@@ -59,6 +71,11 @@ def turned_wrenches(plant: Plant, stages: Stages, i: int, load_values: Floats) -
         at_nodes += force.reshape(-1, 6, 3)
     R_point = stages.R_point[i].reshape(-1, 3, 3)
     return at_nodes, inertia.M_point[:, :, :3] @ hat(inertia.gravity @ R_point)
+
+
+def placing_links(tree: Tree) -> Ints:
+    """(links,) whose pose the coordinate of each link changes: its own, or that of the frame on which it rides."""
+    return np.asarray(np.maximum.accumulate(np.where(tree.kind == RIDER, 0, np.arange(len(tree.kind)))))
 
 
 def carried_twists(plant: Plant, stages: Stages, i: int) -> tuple[Floats, Floats]:
@@ -109,8 +126,7 @@ class Instant:
     @cached_property
     def placed_by(self) -> Ints:
         """(links,) whose pose the coordinate of each link changes: its own, or that of the frame on which it rides."""
-        kind = self.plant.chain.tree.kind
-        return np.maximum.accumulate(np.where(kind == RIDER, 0, np.arange(len(kind))))
+        return placing_links(self.plant.chain.tree)
 
     def with_base(self, values: Floats) -> Floats:
         """Values (nodes, 6) of the nodes, and nothing at the base, in one row."""
@@ -278,6 +294,12 @@ class Instant:
         flat = change.reshape(6 * self.size, -1)
         return flat + self.N.T @ (of_points @ between).reshape(-1, flat.shape[1]) if len(of_points) else flat
 
+    @cached_property
+    def lines(self) -> LineChanges:
+        """What relations exert, and how it changes."""
+        stages, i = self.stages, self.i
+        return LineChanges.of(self.plant, (stages.e[i], stages.pose[i]), self.V, i)
+
     def _turning(self) -> tuple[Floats, Floats]:
         """By how much nodes, base and masses at points turn in their own axes per change of strains, joints, base."""
         tree, mesh, _, inertia = self.plant.chain
@@ -329,3 +351,140 @@ def rotation_slopes(plant: Plant, xi: Floats) -> tuple[Floats, Floats]:
             rotation_vectors(mesh, moved, 0, out)
             slopes[..., g, c] = out.imag / STEP
     return out.real.copy(), slopes
+
+
+@dataclass(frozen=True, eq=False)
+class LineChanges:
+    """Measures phi, rates J V and wrenches -J^T f of the lines of relations at an instant, and their derivatives.
+
+    Changes of place have the columns of strains, joints and base; J has those of the twists of nodes and base.
+    """
+
+    phi: Floats  # (lines,)
+    force: Floats  # (lines,) f
+    J: Floats  # (lines, 6 nodes and base)
+    G: Floats  # (lines, places) d phi
+    turned: Floats  # (lines, places) dJ V
+    carried: Floats  # (6 nodes and base, places) dJ^T f
+    x: Floats  # (frames, 3)
+    R: Floats  # (frames, 3, 3)
+    twist: Floats  # (frames, 6, 6 nodes and base) of the frames
+    stiffness: Floats  # (lines, lines) of the laws, d f = stiffness d phi + damping d(J V)
+    damping: Floats
+
+    def frames_of(self, rows: Floats) -> Floats:
+        """(frames, 6, n) what rows (6 nodes and base, n) are at the frames."""
+        return np.asarray(self.twist @ rows)
+
+    @staticmethod
+    def of(plant: Plant, shape: tuple[Floats, Floats], V: Floats, i: int) -> LineChanges:
+        """At a ``shape``, strains and poses of joints, with twists V and the forces of stage i."""
+        relations, (e, pose) = plant.relations, shape
+        lines, now, size = relations.lines, relations.now, len(V) // 6
+        measure(plant.chain.tree, relations, np.ascontiguousarray(e)[None], np.ascontiguousarray(pose)[None], 0)
+        x, R = now.x.copy(), now.R.reshape(-1, 3, 3).copy()
+        frames = frame_displacements(plant, e, pose)
+        rows, slopes = line_slopes(lines, x, R)
+        nodes = np.zeros((len(x), 6, 6 * size))  # twists of the frames
+        nodes[-1, :, -6:] = to_frame(R[-1], x[-1])
+        for frame, (first, count) in enumerate(zip(relations.first, relations.nodes)):
+            for a in range(count):
+                at = 6 * (first + a)
+                nodes[frame, :, at : at + 6] += relations.weight[frame, a] * np.eye(6)
+        count, places = len(lines.law), frames.shape[2]
+        both = nodes[lines.node].reshape(count, 12, 6 * size)
+        moved = frames[lines.node].reshape(count, 12, places)
+        force = relations.force[i].copy()
+        J, G = np.einsum("kc,kcn->kn", rows, both), np.einsum("kc,kcn->kn", rows, moved)
+        changes = slopes @ moved
+        turned = np.einsum("kc,kcn->kn", both @ V, changes)
+        carried = np.einsum("k,kcm,kcn->mn", force, both, changes)
+        return LineChanges(now.phi.copy(), force, J, G, turned, carried, x, R, nodes, *_law_slopes(plant, i))
+
+
+def _law_slopes(plant: Plant, i: int) -> tuple[Floats, Floats]:
+    """Stiffness and damping (lines, lines) of the laws at stage i."""
+    relations = plant.relations
+    lines, count = relations.lines, len(relations.lines.law)
+    stiffness, damping = np.zeros((count, count)), np.zeros((count, count))
+    for k in range(count):
+        first, n = lines.group[k]
+        own = slice(first, first + n)
+        if lines.law[k] == SPRING:
+            stiffness[k, own], damping[k, own] = lines.stiffness[k, :n], lines.damping[k, :n]
+        elif lines.law[k] != CLOSED:
+            stiffness[k, own], damping[k, own] = relations.slope[:, i, k]
+    return stiffness, damping
+
+
+def line_slopes(lines: Lines, x: Floats, R: Floats) -> tuple[Floats, Floats]:
+    """Gradients (lines, 12) in the axes of the frames, and their derivatives (lines, 12, 12) as the frames move.
+
+    Complex steps through the kernels themselves; every line has two frames of its own here.
+    """
+    count = len(lines.law)
+    own = lines._replace(node=np.arange(2 * count).reshape(count, 2))
+    at_x, at_R = x[lines.node].reshape(-1, 3), R[lines.node].reshape(-1, 3, 3)
+    rows, slopes = np.zeros((count, 12)), np.zeros((count, 12, 12))
+    gradient = np.zeros((count, 12), complex)
+    for c in range(12):
+        side, part = divmod(c, 6)
+        moved_x, moved_R = at_x.astype(complex), at_R.astype(complex)
+        if part < 3:
+            moved_x[side::2] += 1j * STEP * at_R[side::2, :, part]
+        else:
+            moved_R[side::2] += 1j * STEP * at_R[side::2] @ hat(np.eye(3)[part - 3])
+        frames = (2 * count, 3), (count,), (count, COLUMNS)
+        low, phi, bushing = (np.zeros(shape, complex) for shape in frames)
+        now = Placing(moved_x, low, moved_R.reshape(-1, 9), phi, bushing)
+        measure_lines(own, now.bushing, now)
+        measure_lines(own, now.bushing, now)
+        line_gradients(own, now, now, now.R, gradient)
+        turned = np.einsum("ksij,kspi->kspj", moved_R.reshape(count, 2, 3, 3), gradient.reshape(count, 2, 2, 3))
+        slopes[:, :, c] = turned.reshape(count, 12).imag / STEP
+        rows = turned.reshape(count, 12).real
+    return rows, slopes
+
+
+def frame_displacements(plant: Plant, e: Floats, pose: Floats) -> Floats:
+    """Body displacements (frames, 6, places) of the frames of relations per change of strains, joints and base."""
+    (tree, mesh, section, _), path = plant.chain, plant.relations.path
+    p, points = len(mesh.N), len(section.C)
+    twists, slopes = _interval_slopes(path, e, p)
+    out = np.zeros((path.rows + 1, 6, 6 * points + len(plant.drives.free) + 6))
+    base, tips = np.zeros(out.shape[1:]), np.zeros((len(tree.parent), *out.shape[1:]))
+    base[:, -6:] = np.eye(6)
+    turns, levers = pose[:, :9].reshape(-1, 3, 3), pose[:, 9:]
+    placed_by = placing_links(tree)
+    for link, parent in enumerate(tree.parent):
+        moved = to_frame(turns[link], levers[link]) @ (tips[parent] if parent >= 0 else base)
+        if tree.kind[link] == FLOATING:  # the base carries no free link
+            moved = np.zeros_like(moved)
+        for own in np.flatnonzero((placed_by == link) & (tree.dof >= 0)):
+            moved[:, 6 * points + tree.dof[own]] += tree.S[own]
+        if path.root_row[link] >= 0:
+            out[path.root_row[link]] = moved
+        for k in range(path.first[link], path.first[link + 1]):
+            step = pose_from_twist(twists[k])
+            moved = to_frame(step[:3, :3], step[:3, 3]) @ moved
+            at = 6 * p * path.element[k]
+            moved[:, at : at + 6 * p] += right_tangent(twists[k]) @ slopes[k]
+            if path.row[k] >= 0:
+                out[path.row[k]] = moved
+        tips[link] = moved
+    at_base = plant.relations.now
+    out[-1] = to_frame(at_base.R[-1].reshape(3, 3), at_base.x[-1]) @ base
+    return out
+
+
+def _interval_slopes(path: Path, e: Floats, p: int) -> tuple[Floats, Floats]:
+    """Twists (intervals, 6) of a path, and their derivatives (intervals, 6, 6 p) in the strains of their element."""
+    twists = np.zeros((len(path.element), 6), complex)
+    slopes = np.zeros((len(path.element), 6, 6 * p))
+    for c in range(6 * p):
+        moved = e.astype(complex)
+        moved[c // 6 :: p, c % 6] += 1j * STEP
+        interval_twists(path, moved, twists)
+        slopes[:, :, c] = twists.imag / STEP
+    interval_twists(path, e.astype(complex), twists)
+    return twists.real.copy(), slopes

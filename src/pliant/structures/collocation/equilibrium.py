@@ -13,19 +13,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.jit import kernel
 from pliant.mechanics.block_elimination import eliminate_joints, new_increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
-from pliant.structures.collocation.chain import Drives, Floats, new_stages, new_state
+from pliant.structures.collocation.chain import Drives, Floats, Plant, new_stages, new_state
 from pliant.structures.collocation.element import freeze, strain_rates
 from pliant.structures.collocation.factorise import factorise_links, new_frozen, new_spectral_factors
 from pliant.structures.collocation.joints import instant_slopes, joints_of
+from pliant.structures.collocation.relations import Bools
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.stepper import base_twists
 from pliant.structures.joint_tables import at_rest, resting_rotors
-from pliant.structures.load_stepping import ITERATIONS, raise_load
+from pliant.structures.load_stepping import (
+    ITERATIONS,
+    LOOSE_CHANGE,
+    LOOSE_ITERATIONS,
+    SOFT,
+    STIFF,
+    lead_down,
+    raise_load,
+)
+from pliant.structures.relations import CLOSED, WALL
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -53,8 +64,11 @@ def find_equilibrium(
 ) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time, grown from nothing in steps.
 
-    Joints under feedback stiffness or a spring find theirs; all others keep the position they have in ``start``.
+    Joints under feedback stiffness or a spring, and those across which relations or loops act, find theirs; all others
+    keep the position they have in ``start``.
     """
+    if arm.robot.loops or inputs.relations:
+        return _with_relations(arm, start, inputs, time, load_steps, accuracy)
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle there; lower the load or take more load steps"
     found = raise_load(search, time, load_steps, accuracy, remedy)
@@ -68,18 +82,17 @@ class _Search:
         chain, dofs = arm.chain, len(arm.joint_names)
         points, nodes = len(chain.section.C), len(chain.inertia.M)
         self.now, self.named = new_state(chain), dofs
-        plant, now = arm.plant(inputs), np.array([time])
-        laws, signals = plant.joints.laws, inputs.joint_signals(now)
-        given = laws.prescribed
-        q = np.where(given, signals[0, :, 0], arm.layout.part(start, "joint_position"))
+        table, given = inputs.joint_signals(np.array([time])), np.array(inputs.prescribed, np.bool_)
+        q = np.where(given, table[0, :, 0], arm.layout.part(start, "joint_position"))
         self.restore((arm.layout.part(start, "strain"), q))
+        self.rate, self.rate_change = np.where(given, table[0, :, 1], 0.0), np.where(given, table[0, :, 2], 0.0)
         (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
-        self.base = base_twists(arm, inputs, now)
+        self.base = base_twists(arm, inputs, np.array([time]))
         if arm.moved:
             self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
-        self.rate, self.rate_change = np.zeros((2, chain.dofs))
-        self.rate[:dofs], self.rate_change[:dofs] = np.where(given, signals[0, :, 1:].T, 0.0)
-        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~given
+        plant, now = arm.plant(inputs), np.array([time])
+        laws, signals = plant.joints.laws, table.copy()
+        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
         self.motor = laws.motor
         quiet, signals[0] = at_rest(laws, signals[0], free)
         stiffness = np.where(laws.has_motor, 0.0, quiet.gain[:, 0])
@@ -112,16 +125,19 @@ class _Search:
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
         plant = self.plant._replace(chain=self.chain._replace(inertia=inertia))
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
-        held = ~free[: self.named]
+        held, dofs = ~free[: self.named], len(free)
         signals[0, held, 0] = now.q[: self.named][held]
         turns = bool(self.rate.any() or self.rate_change.any())
         if turns:  # the square of a part of the rates is a part of the load
-            now.qd[:], change = np.sqrt(fraction) * self.rate, fraction * self.rate_change
-            signals[0, :, 1] = now.qd[: self.named]
-            frames = now.turn[None], now.place[None]
-            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q[: self.named], now.qd, change, frames)
-        floating = np.zeros((1, len(free) - self.named, 3))
-        tables = np.concatenate([signals, floating], axis=1), wrenches, self.base
+            still = np.zeros(dofs - self.named)
+            rate, change = (
+                np.append(np.sqrt(fraction) * self.rate, still),
+                np.append(fraction * self.rate_change, still),
+            )
+            now.qd[:], signals[0, :, 1] = rate, rate[: self.named]
+            at = now.e, now.q[: self.named], (now.turn[None], now.place[None])
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(*at, rate, change)
+        tables = np.concatenate([signals, np.zeros((1, dofs - self.named, 3))], axis=1), wrenches, self.base
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)
@@ -155,8 +171,156 @@ class _Search:
 
     def state(self) -> Floats:
         q, frames = self.now.q[: self.named], (self.now.turn[None], self.now.place[None])
-        state = self.arm.moving_state(self.now.e, q, self.rate[: self.named], frames)
+        state = self.arm.moving_state(self.now.e, q, self.rate, frames)
         if self.arm.geared:
-            laws = self.plant.joints.laws
-            self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, q)
+            rotors = resting_rotors(self.plant.joints.laws, self.table[0], self.motor, q)
+            rotors[:, 1] = self.rate
+            self.arm.layout.part(state, "rotor")[:] = rotors
         return state
+
+
+LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
+
+
+def _with_relations(
+    arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+) -> Equilibrium:
+    if arm.chain.frames:
+        raise InvalidInput(
+            "equilibria of ball and free joints and of moved bases under springs or in loops are not found by spectral"
+            " links; compile the robot with PoseElement()"
+        )
+    q, given = arm.layout.part(start, "joint_position").copy(), np.array(inputs.prescribed, np.bool_)
+    wanted = inputs.joint_signals(np.array([time]))[0, :, 0]
+    if arm.robot.loops and not np.allclose(q[given], wanted[given], rtol=0.0, atol=1e-12):
+        q[given] = wanted[given]
+        start = arm.initial_state(q, np.zeros_like(q), inputs.prescribed)
+    search = _RelatedSearch(arm, start, inputs, time)
+    remedy = "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps"
+    # a mechanism still on its way down stays on it
+    found = raise_load(search, time, load_steps, accuracy, remedy, LOOSE_ITERATIONS)
+    kept = ~search.plant.drives.free & ~given
+    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
+
+
+class _RelatedSearch:
+    """Newton's method on strains, joint positions and forces of loops: small dense systems with exact derivatives."""
+
+    def __init__(self, arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float) -> None:
+        from pliant.structures.collocation.stepper import kept_lines
+
+        self.arm, self.inputs, self.time = arm, inputs, time
+        plant, now = arm.plant(inputs), np.array([time])
+        laws, signals, lines = plant.joints.laws, inputs.joint_signals(now), plant.relations.lines
+        held = (laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)
+        yields = (held | _between_frames(arm, plant)) & ~laws.prescribed
+        self.motor = laws.motor
+        self.quiet, signals[0] = at_rest(laws, signals[0], yields)
+        stiffness = np.where(laws.has_motor, 0.0, self.quiet.gain[:, 0])
+        drives = Drives(~yields, yields, stiffness, np.zeros(len(yields)))
+        self.plant = plant._replace(drives=drives, joints=joints_of(arm.chain.tree, self.quiet))
+        self.signals, self.loads = signals, inputs.load_signals(now)
+        self.closed = np.flatnonzero(lines.law == CLOSED)
+        if len(self.closed):
+            kept = kept_lines(arm, start, inputs, PROBE_STEP)[0]
+            self.closed = np.flatnonzero((lines.law == CLOSED) & kept)
+        # where only weight decides, or contact may begin, Newton's method must be led to a stable place
+        self.loose = bool(np.any(yields & ~held)) or bool(np.any(lines.law >= WALL))
+        self.restore(
+            (arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position"), np.zeros(len(lines.law)))
+        )
+
+    def copy(self) -> tuple[Floats, Floats, Floats]:
+        return self.e.copy(), self.q.copy(), self.pull.copy()
+
+    def restore(self, saved: tuple[Floats, Floats, Floats]) -> None:
+        self.e, self.q, self.pull = (np.array(each, float) for each in saved)
+
+    def state(self) -> Floats:
+        state = self.arm.moving_state(self.e, self.q, np.zeros(len(self.q)))
+        if self.arm.geared:
+            rotors = resting_rotors(self.quiet, self.signals[0], self.motor, self.q)
+            self.arm.layout.part(state, "rotor")[:] = rotors
+        return state
+
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
+        previous, soft = np.inf, SOFT
+        iterations, step = (LOOSE_ITERATIONS, LOOSE_CHANGE) if self.loose else (ITERATIONS, LARGEST_CHANGE)
+        for iteration in range(1, (most or iterations) + 1):
+            K, right, scale = self._tangent(fraction)
+            moves = len(scale)
+            if not np.all(np.isfinite(right)):
+                return False, iteration
+            if self.loose:
+                lead_down(K, moves, scale, STIFF if iteration == 1 else soft)
+            size = np.sqrt(np.maximum(np.abs(K).max(axis=1, initial=0.0), 1e-300))
+            try:
+                change = np.linalg.solve(K / np.outer(size, size), right / size) / size
+            except np.linalg.LinAlgError:
+                return False, iteration
+            largest = self._size(change[:moves])
+            change *= min(1.0, step / max(largest, 1e-300))
+            strains = self.e.size
+            self.e += change[:strains].reshape(self.e.shape)
+            self.q[self.plant.drives.free] += change[strains:moves]
+            self.pull[self.closed] += change[moves:]
+            reached = largest * max(self.arm.reach, 1.0)
+            if iteration > 1 and (reached <= accuracy or (reached < 1e-10 and largest >= 0.5 * previous)):
+                return True, iteration
+            if 0.5 * previous < largest < LOOSE_CHANGE:  # what was added holds back what hardly anything decides
+                soft *= 0.5
+            previous = largest
+        return False, iteration
+
+    def _size(self, change: Floats) -> float:
+        """Of a change of strains and joints: the larger of relative displacements and rotations that it makes."""
+        bent = np.abs(change[: self.e.size].reshape(-1, 6))
+        turned = bent[:, 3:].max(initial=0.0) * self.arm.reach
+        own = np.abs(change[self.e.size :]).max(initial=0.0)
+        return max(float(bent[:, :3].max(initial=0.0)), float(turned), float(own))
+
+    def _tangent(self, fraction: float) -> tuple[Floats, Floats, Floats]:
+        """Over strains, joints that yield and forces of loops: derivatives, what is unbalanced, stiffness of weight."""
+        from pliant.structures.collocation.linearise import Motion
+
+        chain, relations = self.arm.chain, self.plant.relations
+        inertia = chain.inertia._replace(gravity=fraction * chain.inertia.gravity)
+        relations.force[0] = self.pull
+        plant = self.plant._replace(chain=chain._replace(inertia=inertia))
+        forced = plant, self.signals * [1.0, 0.0, fraction], fraction * self.loads
+        motion = Motion(self.arm, self.state(), self.inputs, self.time, forced)
+        now, own, closed = motion.now, slice(motion.own - len(motion.rotors)), self.closed
+        efforts = motion.joints.T @ np.where(motion.given, 0.0, motion.stages.torque[0])
+        moves, count = own.stop, len(closed)
+        K = np.zeros((moves + count, moves + count))
+        K[:moves, :moves] = (motion.stiffness(now) + motion.laws()[2])[own, own]
+        K[:moves, moves:] = (now.lines.J @ motion.T)[closed, own].T
+        K[moves:, :moves] = (now.lines.G @ motion.places)[closed, own]
+        unbalanced = (motion.T.T @ now.residual + efforts)[own]
+        weight = float(np.trace(chain.inertia.M[:, :3, :3].sum(axis=0)) / 3 * np.linalg.norm(chain.inertia.gravity))
+        weight = fraction * (weight + float(np.abs(self.loads).sum()))
+        scale = np.full(moves, weight * self.arm.reach)
+        scale[: self.e.size].reshape(-1, 6)[:, 3:] *= self.arm.reach**2
+        return K, np.append(unbalanced, -now.lines.phi[closed]), scale
+
+
+PROBE_STEP = 1e-3  # s, of the step that is asked which constraints are independent
+
+
+def _between_frames(arm: GeometricallyExactArm, plant: Plant) -> Bools:
+    """Joint coordinates on the way between the two frames of some line."""
+    tree, relations = plant.chain.tree, plant.relations
+    between = np.zeros(len(arm.joint_names), np.bool_)
+
+    def joints_to_base(frame: int) -> set[int]:
+        found: set[int] = set()
+        if relations.nodes[frame]:
+            link = int(np.searchsorted(tree.first_node, relations.first[frame], side="right")) - 1
+            while link >= 0:
+                found.add(int(tree.dof[link]))
+                link = int(tree.parent[link])
+        return found - {-1}
+
+    for a, b in relations.lines.node:
+        between[list(joints_to_base(int(a)) ^ joints_to_base(int(b)))] = True
+    return between

@@ -13,7 +13,7 @@ strain nothing, and slow motions keep their digits beside stiff links.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,8 @@ from pliant.mechanics.joint_laws import GEAR_STIFFNESS, ROTOR
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.port import Causality, Frame
-from pliant.robot import End
+from pliant.model.port import Causality, Frame, Port
+from pliant.robot import End, LoopJoint
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import (
     bracket,
@@ -35,14 +35,17 @@ from pliant.spatial.arrays import (
     rotation_from_vector,
     to_frame,
 )
-from pliant.structures.collocation.chain import BALL, FLOATING, Floats, new_stages
+from pliant.structures.collocation.chain import BALL, FLOATING, Floats, Ints, Plant, State, new_stages
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
 from pliant.structures.collocation.joints import instant_slopes, rate_slope
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
+from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.stepper import base_twists, state_of
-from pliant.structures.small_deviations import Deviations, drifting, second_order
+from pliant.structures.loop_constraints import DEPENDENT, followers
+from pliant.structures.relations import CLOSED, carried_frame
+from pliant.structures.small_deviations import Deviations, Frames, drifting, frames, loop_flow, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -63,15 +66,24 @@ def _slope(values: Callable[[Floats], Floats], time: float) -> Floats:
 class Motion:
     """An arm at a state and how its nodes follow y'; columns: strains, free joints, rotors, prescribed joints, base."""
 
-    def __init__(self, arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> None:
-        signals, loads = inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time]))
-        self.arm, self.plant, self.state = arm, arm.plant(inputs), state_of(arm, state)
+    def __init__(
+        self,
+        arm: GeometricallyExactArm,
+        state: Floats,
+        inputs: Inputs,
+        time: float,
+        forced: tuple[Plant, Floats, Floats] | None = None,
+    ) -> None:
+        """``forced``: plant, signals of joints and loads in place of those of the inputs."""
+        now = np.array([time])
+        plant, signals, loads = forced or (arm.plant(inputs), inputs.joint_signals(now), inputs.load_signals(now))
+        self.arm, self.plant, self.state, self.inputs, self.time = arm, plant, state_of(arm, state), inputs, time
         tree, laws, chain = arm.chain.tree, self.plant.joints.laws, arm.chain
         given = self.plant.drives.prescribed
         held = np.flatnonzero(given)
         self.state.qd[held], signals[0, held, 0] = signals[0, held, 1], self.state.q[held]
         self.given, self.signals, self.loads = given, signals, loads
-        self.base = base_twists(arm, inputs, np.array([time]))
+        self.base = base_twists(arm, inputs, now)
         self.base_acceleration = np.zeros(6)
         if arm.moved:
             self.state.place[0], self.state.turn[0] = self.base[0, :3], self.base[0, 3:7]
@@ -95,6 +107,7 @@ class Motion:
         ]
         self.now = self.accelerating(np.zeros(self.state.V.size))
         self.T = self._carried()
+        self.closed = np.flatnonzero(self.plant.relations.lines.law == CLOSED)
 
     def accelerating(self, A: Floats) -> Instant:
         """The equations with accelerations A of the nodes."""
@@ -111,6 +124,99 @@ class Motion:
         rates = np.eye(self.n)
         rates[: self.strains] = now.B @ C
         return np.asarray(C @ np.linalg.inv(rates))
+
+    @property
+    def places(self) -> Floats:
+        """Changes of strains, of all joint positions and of the base."""
+        return np.concatenate([np.eye(self.strains, self.n), self.joints, self.T[-6:]])
+
+    @property
+    def place_rates(self) -> Floats:
+        """What the same quantities change by per time in the motion itself."""
+        return np.concatenate([self.stages.rate[0].ravel(), self.stages.qd[0], self.now.V[-6:]])
+
+    @cached_property
+    def shift(self) -> Floats:
+        """Twists of the nodes change with y by this."""
+        return self.following(self.of_joints, self.at_strains(self.now.turning_at_points(self.now.V)))
+
+    @cached_property
+    def of_joints(self) -> Floats:
+        """What joints and a moved base add to the twists behind them as their places change."""
+        now = self.now
+        of_joints = now.moved_by_joints(now.V) @ self.joints + now.S @ self.drift(self.stages.qd[0])
+        return np.asarray(of_joints + self.of_base(now.V))
+
+    def second_constraints(self, A: Floats) -> Floats:
+        """g'': the only differences there are, of g' along the motion with accelerations A of the nodes."""
+        now, total = self.now, np.zeros((len(self.closed), self.n))
+        speed, sharpness = np.abs(now.V).max(), np.abs(A).max()
+        if speed == 0.0 and sharpness == 0.0:
+            return total
+        span, V_dot = PROBE / max(speed, np.sqrt(sharpness)), A[:-6].reshape(-1, 6)
+        rate = self.stages.rate[0].ravel()
+        # strains and joints go on with what accelerations make of their rates
+        bent = now.B @ A - now.turning_at_points(now.V) @ rate
+        tree = self.arm.chain.tree
+        ahead = (A - now.G @ A - self.carried_rate @ now.V).reshape(-1, 6)[now.roots]
+        qd, turned = self.stages.qd[0], np.zeros_like(self.state.qd)
+        turned[tree.dof[now.moving]] = np.einsum("ki,ki->k", ahead, tree.S)[now.moving]
+        for weight, t in ((8.0, span), (-8.0, -span), (-1.0, 2.0 * span), (1.0, -2.0 * span)):
+            state = self.displaced(t * rate + 0.5 * t * t * bent, t * qd + 0.5 * t * t * turned)
+            state.V[:], state.qd[:] = self.stages.V[0] + t * V_dot, qd + t * turned
+            there = Motion(self.arm, self.arm.pack(state), self.inputs, self.time + t)
+            total += weight / (12.0 * span) * there.constraints(there.shift)[1]
+        return total
+
+    def displaced(self, strain: Floats, joints: Floats) -> State:
+        """The state with strains and joints moved by this, ball and free joints in the axes of their children."""
+        tree, change = self.arm.chain.tree, joints.copy()
+        there = State(*(part.copy() for part in self.state))
+        there.e.ravel()[:] += strain
+        for link in np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING)):
+            f, d = tree.frame[link], tree.dof[link]
+            R = rotation_from_quaternion(there.turn[f])
+            if tree.kind[link] == FLOATING:
+                there.place[f] += R @ change[d : d + 3]
+                change[d : d + 3], d = 0.0, d + 3
+            there.turn[f] = quaternion_from_rotation(R @ rotation_from_vector(change[d : d + 3]))
+            change[d : d + 3] = 0.0
+        there.q[:] += change
+        return there
+
+    @cached_property
+    def joint_turning(self) -> Sparse:
+        """What joint rates make of twists behind the joints."""
+        now, tree = self.now, self.arm.chain.tree
+        dofs, rates = np.where(tree.dof >= 0, tree.dof, 0), np.where(tree.dof >= 0, 1.0, 0.0)
+        relative = np.zeros_like(tree.S)  # twists of the poses of links against their parents
+        np.add.at(relative, now.placed_by, tree.S * (rates * self.stages.qd[0][dofs])[:, None])
+        return spread(-bracket(relative), now.roots, now.roots, (now.size, now.size))
+
+    @cached_property
+    def carried_rate(self) -> Sparse:
+        """G'"""
+        return self.joint_turning @ self.now.G
+
+    def constraints(self, shift: Floats) -> tuple[Floats, Floats]:
+        """Rows g and g' over y of closed loops:  g y' + g' y = 0 ."""
+        lines = self.now.lines
+        rates = lines.J @ shift + lines.turned @ self.places
+        return (lines.J @ self.T)[self.closed], rates[self.closed]
+
+    def stiffness(self, now: Instant) -> Floats:
+        """(y, y) of links, loads, weight and relations: all but what velocities and laws of joints add."""
+        of_place = self.at_strains(now.carried) - now.passed_on @ self.joints
+        if now.turned is not None:
+            of_place -= now.turned @ self.places
+        if self.plant.relations.taken.size:
+            lines = now.lines
+            rates = lines.J @ self.shift + lines.turned @ self.places
+            forces = lines.stiffness @ lines.G @ self.places + lines.damping @ rates
+            of_place += lines.J.T @ forces + lines.carried @ self.places
+        K, strains = np.asarray(self.T.T @ of_place), slice(self.strains)
+        K[strains, strains] += diagonal(now.weight[:, None, None] * now.tangent(self.state.e))
+        return K
 
     @cached_property
     def at_base(self) -> Floats:
@@ -171,21 +277,17 @@ class Motion:
 
 
 def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
-    """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
+    """M, D and K over strains and free joint positions; prescribed joints and the base as held.
+
+    Where loops are closed, over those of them that are independent.
+    """
     refuse_massless_joints(arm, state, inputs)
     motion = Motion(arm, state, inputs, time)
-    now, T, tree = motion.now, motion.T, arm.chain.tree
-    joints, own = motion.joints, slice(motion.own)
-    dofs, rates = np.where(tree.dof >= 0, tree.dof, 0), np.where(tree.dof >= 0, 1.0, 0.0)
-    relative = np.zeros_like(tree.S)  # twists of the poses of links against their parents
-    np.add.at(relative, now.placed_by, tree.S * (rates * motion.stages.qd[0][dofs])[:, None])
-    joint_turning = spread(-bracket(relative), now.roots, now.roots, (now.size, now.size))
-    carried_rate = joint_turning @ now.G  # G'
-    of_joints = now.moved_by_joints(now.V) @ joints + now.S @ motion.drift(motion.stages.qd[0])
-    of_joints += motion.of_base(now.V)
+    now, T, joints = motion.now, motion.T, motion.joints
+    joint_turning, carried_rate = motion.joint_turning, motion.carried_rate
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
-    shift = motion.following(of_joints, motion.at_strains(turning))
-    X = motion.following(carried_rate @ T + of_joints, motion.at_strains(turning) - stretching @ (now.N @ T))
+    shift = motion.shift
+    X = motion.following(carried_rate @ T + motion.of_joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     rotors, damping, stiffness = motion.laws()
     mass = np.asarray(T.T @ (now.mass @ T)) + rotors
     given = np.zeros(len(motion.given))
@@ -201,53 +303,104 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     Y = motion.following(
         carried_rate @ shift + of_joints, motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift)
     )
-    of_place = now.mass @ Y + now.gyroscopic @ shift - now.passed_on @ joints + motion.at_strains(now.carried)
-    if now.turned is not None:
-        of_place -= now.turned @ np.concatenate([np.eye(motion.strains, motion.n), joints, T[-6:]])
     D = T.T @ (now.mass @ X + now.gyroscopic @ T) + damping
-    K = T.T @ of_place + stiffness
+    if motion.plant.relations.taken.size:
+        D += (now.lines.J @ T).T @ now.lines.damping @ (now.lines.J @ T)
+    K = T.T @ (now.mass @ Y + now.gyroscopic @ shift) + motion.stiffness(now) + stiffness
     strains, weight = slice(motion.strains), now.weight[:, None, None]
     D[strains, strains] += diagonal(weight * arm.chain.section.Cd)
-    K[strains, strains] += diagonal(weight * now.tangent(motion.state.e))
+    names = {port.name: port for port in arm.ports}
+    held_names = [*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), *6 * [BASE]]
+    bound = Reduction.of(motion, A, [names[name] for name in held_names])
+    Z, Z_rate, own = bound.Z, bound.Z_rate, slice(bound.own)
 
     drift = motion.drift(motion.stages.qd[0])
 
-    def state_at(y: Floats, rate: Floats) -> Floats:
-        """The state of strains and joint positions changed by y, with rates changed by ``rate``."""
-        there = state_of(arm, state)
-        there.V.ravel()[:] = motion.stages.V[0].ravel() + (T[:, own] @ rate + shift[:, own] @ y)[:-6]
-        there.e.ravel()[:] += y[: motion.strains]
-        change = joints[:, own] @ y
-        there.qd[:] = motion.state.qd + joints[:, own] @ rate + drift[:, own] @ y
-        for link in np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING)):
-            f, d = tree.frame[link], tree.dof[link]
-            R = rotation_from_quaternion(there.turn[f])
-            if tree.kind[link] == FLOATING:
-                there.place[f] += R @ change[d : d + 3]
-                change[d : d + 3], d = 0.0, d + 3
-            there.turn[f] = quaternion_from_rotation(R @ rotation_from_vector(change[d : d + 3]))
-            change[d : d + 3] = 0.0
-        there.q[:] += change
+    def state_at(z: Floats, speed: Floats) -> Floats:
+        """The state of strains and joint positions changed by z, with rates changed by ``speed``."""
+        y, rate = Z[:, own] @ z, Z[:, own] @ speed + Z_rate[:, own] @ z
+        there = motion.displaced(y[: motion.strains], joints @ y)
+        there.V.ravel()[:] = motion.stages.V[0].ravel() + (T @ rate + shift @ y)[:-6]
+        there.qd[:] = motion.state.qd + joints @ rate + drift @ y
         there.rotor[:] = np.column_stack([there.q, there.qd])
         there.rotor[motion.rotors] = motion.state.rotor[motion.rotors]
-        there.rotor[motion.rotors] += motion.turning[:, own] @ np.column_stack([y, rate])
+        there.rotor[motion.rotors] += motion.turning @ np.column_stack([y, rate])
         return arm.pack(there)
 
     by_node, shift_by_node = (each[:-6].reshape(-1, 6, motion.n) for each in (T, shift))
-    ports = tuple(_ports(motion, by_node, shift_by_node, drift))
+    ports = tuple(
+        replace(each, rate=each.rate @ Z, shift=each.rate @ Z_rate + each.shift @ Z)
+        for each in _ports(motion, by_node, shift_by_node, drift)
+    )
     tip = _at_port(arm, f"{arm.robot.tip_link}.tip", by_node)
-    names = {port.name: port for port in arm.ports}
-    held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
     named = joints[: len(arm.joint_names)]
-    all_of_them = Deviations(mass, D, K, ports, named, tip, tuple(names[name] for name in held_names), holding)
-    rest = (unbalanced[own], rests)
-    found = second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
+    M, D, K = bound.apply(mass, D, K)
+    wide = Deviations(M, D, K, ports, named @ Z, tip @ Z, bound.ports, (Z.T @ holding)[bound.own :])
+    rest = ((Z.T @ unbalanced)[own], rests)
+    all_names = np.array([*_names(motion)])
+    found = second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
     assert found.held is not None
-    return replace(found, held=drifting(found.held, slice(motion.own, None), now.V[:6], A[:6])) if arm.moved else found
+    return replace(found, held=drifting(found.held, slice(bound.own, None), now.V[:6], A[:6])) if arm.moved else found
+
+
+PROBE = 1e-3  # part of the reach, rad: by how much the arm moves in the only differences there are
+JAMMED = 1e-8  # m or rad by which a unit of a held motion may open loops that nothing else can close
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """From all unknowns y to those that closed loops leave independent, z, and the held ones behind:  y = Z(t) z .
+
+    g y' + g' y = 0  for all z and z':  g Z = 0 ,  g Z' = -g' Z ,  and so  g Z'' = -g'' Z - 2 g' Z' .
+    """
+
+    Z: Floats
+    Z_rate: Floats
+    Z_acceleration: Floats
+    independent: Ints  # of y
+    own: int  # number of those
+    ports: tuple[Port, ...]  # held ones that loops let move
+
+    @staticmethod
+    def of(motion: Motion, A: Floats, held: list[Port]) -> Reduction:
+        """``held`` has a port for each of the columns behind those of free unknowns."""
+        n, own = motion.n, motion.own
+        if not len(motion.closed):
+            none = np.zeros((n, n))
+            return Reduction(np.eye(n), none, none, np.arange(own), own, tuple(dict.fromkeys(held)))
+        g, g1 = motion.constraints(motion.shift)
+        free = g[:, :own]
+        left, size, _ = np.linalg.svd(free, full_matrices=False)
+        rank = int(np.sum(size > DEPENDENT * max(size.max(initial=0.0), 1.0)))
+        combine = left[:, :rank].T
+        of_joints = np.zeros(own, np.bool_)
+        of_joints[motion.strains : own - len(motion.rotors)] = True
+        dependent = followers(free, of_joints, rank)
+        independent = np.setdiff1d(np.arange(own), dependent)
+        followed = free @ np.linalg.pinv(free, rcond=DEPENDENT)
+        jams = np.abs(g - followed @ g).max(axis=0)[own:] > JAMMED
+        stuck = {port for port, jam in zip(held, jams) if jam}
+        kept = own + np.array([k for k, port in enumerate(held) if port not in stuck], np.int64)
+        chosen = np.append(independent, kept).astype(np.int64)
+        Z, Z1, Z2 = (np.zeros((n, len(chosen))) for _ in range(3))
+        Z[chosen, np.arange(len(chosen))] = 1.0
+        g, g1, g2 = combine @ g, combine @ g1, combine @ motion.second_constraints(A)
+        pivot = g[:, dependent]
+        Z[dependent] = -np.linalg.solve(pivot, g @ Z)
+        Z1[dependent] = -np.linalg.solve(pivot, g1 @ Z)
+        Z2[dependent] = -np.linalg.solve(pivot, g2 @ Z + 2.0 * g1 @ Z1)
+        ports = tuple(dict.fromkeys(port for port in held if port not in stuck))
+        return Reduction(Z, Z1, Z2, independent, len(independent), ports)
+
+    def apply(self, M: Floats, D: Floats, K: Floats) -> tuple[Floats, Floats, Floats]:
+        Z, Z1, Z2 = self.Z, self.Z_rate, self.Z_acceleration
+        if len(Z) == Z.shape[1]:
+            return M, D, K
+        return Z.T @ M @ Z, Z.T @ (D @ Z + 2.0 * M @ Z1), Z.T @ (K @ Z + D @ Z1 + M @ Z2)
 
 
 def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats, Floats]:
-    """Forces on y with accelerations ``bias``, the efforts that hold what is held meanwhile, whether this is an
+    """Forces on y with accelerations ``bias``, minus them without the reaction of the base, whether this is an
     equilibrium at rest, y'' and all accelerations."""
     own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
@@ -256,7 +409,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     efforts += motion.turning.T @ stages.rho_r[0, motion.rotors]
     efforts += motion.joints.T @ (now.on_balls @ now.load_values.ravel())
     unbalanced = motion.T.T @ f + efforts
-    holding = -motion.T[:-6, own.stop :].T @ f[:-6]  # f has the reaction of the base at its end
+    holding = -(motion.T[:-6].T @ f[:-6] + efforts)  # f has the reaction of the base at its end
     stiffness = np.zeros(motion.n)
     tangent = now.tangent(motion.state.e)
     stiffness[: motion.strains] = (now.weight[:, None] * tangent[:, range(6), range(6)]).ravel()
@@ -264,15 +417,39 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     outer = np.abs((f + now.B.T @ (now.weight[:, None] * now.stress).ravel()).reshape(-1, 6)).sum(axis=0)
     size = stiffness + np.abs(efforts)
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
-    missed = np.abs(unbalanced) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size
-    if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed[own].any()):
+    g = np.zeros((0, motion.own))
+    left = unbalanced[own]
+    if len(motion.closed):
+        rows, _ = motion.constraints(motion.shift)
+        g = rows[:, own]
+        forces = np.linalg.lstsq(g.T, left, rcond=DEPENDENT)[0]
+        left = left - g.T @ forces
+        size += np.abs(rows).T @ np.abs(forces)
+        motion.plant.relations.force[0, motion.closed] = forces
+    missed = np.abs(left) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size[own]
+    if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed.any()):
         return unbalanced, holding, True, np.zeros(motion.n), np.zeros_like(bias)
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass)[own], 1e-300))
-    values, vectors = np.linalg.eigh(mass[own, own] * np.outer(scale, scale))
+    inertia, right, start = mass[own, own], unbalanced[own], np.zeros(motion.own)
+    ways = np.eye(motion.own)
+    if len(motion.closed):
+        lines = now.lines
+        ahead = (lines.J @ bias + lines.turned @ motion.place_rates)[motion.closed]
+        start = -np.linalg.pinv(g, rcond=DEPENDENT) @ ahead
+        _, sizes, ways = np.linalg.svd(g)
+        ways = ways[int(np.sum(sizes > DEPENDENT * sizes.max(initial=1e-300))) :].T
+    # in ways that loops leave, and as far as they have inertia
+    right = ways.T @ (right - inertia @ start)
+    inertia = ways.T @ inertia @ ways
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(inertia), 1e-300))
+    values, vectors = np.linalg.eigh(inertia * np.outer(scale, scale))
     heavy = values > MASSLESS
-    parts = vectors[:, heavy].T @ (scale * unbalanced[own]) / values[heavy]
+    parts = vectors[:, heavy].T @ (scale * right) / values[heavy]
+    found = start + ways @ (scale * (vectors[:, heavy] @ parts))
+    if len(motion.closed):
+        lack = unbalanced[own] - mass[own, own] @ found
+        motion.plant.relations.force[0, motion.closed] = np.linalg.lstsq(g.T, lack, rcond=DEPENDENT)[0]
     acceleration = np.zeros(motion.n)
-    acceleration[own] = scale * (vectors[:, heavy] @ parts)
+    acceleration[own] = found
     return unbalanced, holding, False, acceleration, motion.T @ acceleration + bias
 
 
@@ -296,11 +473,15 @@ def _ports(motion: Motion, T: Floats, shift: Floats, drift: Floats) -> Iterator[
         if port.causality is not Causality.EFFORT_IN:
             continue
         if port.frame is not Frame.JOINT:
-            if port.size == 3:  # the spin of a ball joint
+            if port.size == 3 and port.name in {loop.name for loop in arm.robot.loops}:
+                yield LinearisedPort(port, *_at_ball(motion, port))
+            elif port.size == 3:  # the spin of a ball joint
                 dof = names.index(f"{port.name}.x")
                 yield LinearisedPort(port, motion.joints[dof : dof + 3], drift[dof : dof + 3])
             else:
                 yield LinearisedPort(port, _at_port(arm, port.name, T), _at_port(arm, port.name, shift))
+        elif port.name not in arm.joint_names:
+            yield LinearisedPort(port, *_at_loop(motion, port))
         elif not motion.given[names.index(port.name)]:
             dof = names.index(port.name)
             # drives act on the rotor where an elastic gear lies behind it
@@ -317,3 +498,32 @@ def _at_port(arm: GeometricallyExactArm, name: str, twists: Floats) -> Floats:
     end = End.ROOT if where == "root" else End.TIP
     nodes, _, weights = acts_on(arm, LoadPlace(name, link, where == "distributed", Frame.BODY, end))
     return np.asarray(np.einsum("aij,ajn->in", weights, twists[nodes]))
+
+
+def _ends_of_loop(motion: Motion, name: str) -> tuple[LoopJoint, Frames]:
+    """A loop joint, and how its two frames move."""
+    arm, now = motion.arm, motion.now
+    loop = next(each for each in arm.robot.loops if each.name == name)
+    relating = Relating(arm, motion.inputs)
+    row, at = relating.row, now.lines
+    first, second = (
+        replace(place, body=int(row[place.body])) for place in map(relating.place, (loop.first, loop.second))
+    )
+    seen = at.frames_of(now.V[:, None]), at.frames_of(motion.T), at.frames_of(motion.shift)
+    return loop, frames((first, carried_frame(loop, second)), (at.x, at.R), seen[0][:, :, 0], seen[1], seen[2])
+
+
+def _at_loop(motion: Motion, port: Port) -> tuple[Floats, Floats]:
+    """Rate of a loop joint, which has no coordinate of its own: of rates, and of displacements."""
+    loop, at = _ends_of_loop(motion, port.name.partition(".")[0])
+    names = [freedom.name for freedom in loop.joint.freedoms]
+    return loop_flow(loop.joint, names.index(port.name), at)
+
+
+def _at_ball(motion: Motion, port: Port) -> tuple[Floats, Floats]:
+    """Spin of the second frame of a spherical loop joint against the first, in its own axes: the same two rows."""
+    _, at = _ends_of_loop(motion, port.name)
+    back, w = at.Q.T, at.twist[0][3:]
+    (_, one), (_, two) = (np.split(each, 2) for each in at.displaced)
+    (_, dw_1), (_, dw_2) = (np.split(each, 2) for each in at.changed)
+    return two - back @ one, dw_2 - back @ dw_1 - hat(back @ w) @ two + back @ hat(w) @ one

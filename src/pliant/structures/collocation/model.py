@@ -15,7 +15,7 @@ from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
-from pliant.model.port import Frame, Port, coordinate_port
+from pliant.model.port import Frame, Port, coordinate_port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import End, FreeJoint, RigidLink, Robot, SphericalJoint
@@ -45,10 +45,13 @@ from pliant.structures.collocation.observe import (
     strain_rates_of,
 )
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
+from pliant.structures.collocation.relation_solver import measure_start
+from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper, state_of
 from pliant.structures.joint_tables import Laws
 from pliant.structures.loads import beside_stations, refuse_drag_against_moving_base
+from pliant.structures.loop_constraints import close_loops, least_change
 from pliant.structures.small_deviations import drawn_tip_velocity
 
 if TYPE_CHECKING:
@@ -123,19 +126,21 @@ class GeometricallyExactArm(ArmFacts):
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
-        """Those of any model of the robot; guided joints by their coordinates."""
+        """Those of any model of the robot and those of its loop joints; guided joints by their coordinates."""
         names = (name for name in self.joint_names if name.partition(".")[0] in self.guided)
         of_tree = [port for port in super().ports if port.name not in self.guided]
-        return (*of_tree, *(coordinate_port(self.robot.freedom(name)) for name in names))
+        of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
+        return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
-    def plant(self, inputs: Inputs) -> Plant:
+    def plant(self, inputs: Inputs, stages: int = 1) -> Plant:
         """The arrays of the arm with what is connected to it."""
         laws = self.laws.coordinates(inputs)
         prescribed = np.append(laws.prescribed, np.zeros(self.chain.dofs - len(laws.prescribed), np.bool_))
         # the drives of motors are in the laws
         stiffness, damping = (np.where(laws.has_motor, 0.0, gain) for gain in laws.gain.T)
         drives = Drives(prescribed, ~prescribed, stiffness, damping)
-        return Plant(self.chain, self.load_table(inputs.loads), drives, joints_of(self.chain.tree, laws))
+        relations = Relating(self, inputs).relations(stages)
+        return Plant(self.chain, self.load_table(inputs.loads), drives, joints_of(self.chain.tree, laws), relations)
 
     @property
     def highest_order(self) -> int:
@@ -144,8 +149,9 @@ class GeometricallyExactArm(ArmFacts):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        carried = Beyond.LOAD_AT_A_STATION, Beyond.LOAD_OFF_THE_TIP, Beyond.MOTOR, Beyond.BASE_MOTION
-        return (*beyond(inputs, carried), *beside_stations(inputs))
+        carried = Beyond.LOAD_AT_A_STATION, Beyond.LOAD_OFF_THE_TIP, Beyond.MOTOR, Beyond.BASE_MOTION, Beyond.RELATION
+        feedback = tuple(f"{each.word} '{each.name}'" for each in inputs.relations if each.joint)
+        return (*beyond(inputs, carried), *feedback, *beside_stations(inputs))
 
     def _at_nodes(self, inputs: Inputs) -> Inputs:
         """The inputs as they act on the nodes; refused where they do not."""
@@ -176,13 +182,16 @@ class GeometricallyExactArm(ArmFacts):
         self, coordinates: Collection[str], followed: Collection[str]
     ) -> GeometricallyExactArm | PoseElementArm:
         """Itself, or with coordinates for the ball and free joints to which some of these belong; pose elements where
-        feedback is to hold such joints."""
+        feedback is to hold such joints, or something drives a loop joint."""
         owners = {name.partition(".")[0] for name in coordinates if "." in name}
         guided = {joint.name for joint in self.robot.joints if isinstance(joint, WholeJoint) and joint.name in owners}
-        carrier = self.formulation.carried_by(self.robot) if followed else None
+        loops = {loop.name for loop in self.robot.loops}
+        driven = sorted(loops & {name.partition(".")[0] for name in coordinates})
+        carrier = self.formulation.carried_by(self.robot) if followed or driven else None
         if carrier is not None:
             held = sorted({name.partition(".")[0] for name in followed})
-            reason = f"pose elements were chosen because feedback holds joint '{held[0]}'"
+            why = f"feedback holds joint '{held[0]}'" if held else f"loop joint '{driven[0]}' is driven"
+            reason = f"pose elements were chosen because {why}"
             return carrier.with_substitution(reason).driving(coordinates, followed)
         return self if guided <= self.guided else self.formulation.guiding(self.robot, guided | self.guided)
 
@@ -204,12 +213,47 @@ class GeometricallyExactArm(ArmFacts):
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
     ) -> Floats:
-        """Undeformed arm at the given joint positions and rates; the robot's own initial values by default."""
+        """Undeformed arm at the given joint positions and rates; the robot's own initial values by default.
+
+        Where loops are to close, at positions and rates near these that fit them; ``held`` ones stay.
+        """
         laws = [self.robot.freedom(name).law for name in self.joint_names]
-        q = [law.initial_position for law in laws] if position is None else position
-        qd = [law.initial_rate for law in laws] if rate is None else rate
-        own = np.zeros((len(self.chain.section.C), 6)), np.array(q, float), np.array(qd, float)
-        return self.moving_state(*own, unnamed=self._initial_flight if rate is None else None)
+        q = np.array([law.initial_position for law in laws] if position is None else position, float)
+        qd = np.array([law.initial_rate for law in laws] if rate is None else rate, float)
+        at_rest = np.zeros((len(self.chain.section.C), 6))
+        if self.robot.loops:
+            stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
+            q, qd = self._closed(at_rest, q, qd, stays)
+        return self.moving_state(at_rest, q, qd, unnamed=self._initial_flight if rate is None else None)
+
+    def _closed(self, strain: Floats, q: Floats, qd: Floats, held: Bools) -> tuple[Floats, Floats]:
+        """Positions and rates near the given ones that fit all loops; no loop joint has coordinates here."""
+        relating = Relating(self, self.inputs)
+        relations, none = relating.relations(1), np.zeros(len(q), np.bool_)
+        names, (turn, place) = (relating.owners, self.joint_names), self._initial_frames
+        frames = turn[0], place[0]
+        open_by = lambda q: relating.gradients(relations, strain, q, frames)[0]  # noqa: E731
+        q = close_loops(open_by, q, (held, none), names, self.reach)
+        J = relating.spread(relations, relating.gradients(relations, strain, q, frames)[1]).reshape(len(names[0]), -1)
+        twists = [self.moving_state(strain, q, unit)[: J.shape[1]] for unit in np.eye(len(q))]
+        G = J @ np.reshape(twists, (len(q), -1)).T
+        return q, qd + least_change(G * ~held, G @ qd, none)
+
+    def undeformed(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
+        at_rest, still = np.zeros((len(self.chain.section.C), 6)), np.zeros(len(self.joint_names))
+        return np.stack([self.moving_state(at_rest, np.array(position, float), still) for position in positions])
+
+    def violations(self, states: Floats) -> dict[str, Floats]:
+        """By how much loops are open in every state, as the shape rebuilt from strains and joint positions says."""
+        if not self.robot.loops:
+            return {}
+        relating = Relating(self, self.inputs)
+        relations = relating.relations(1)
+        _, e, q, _ = self.split(states)
+        turn, place = self.frames(states)
+        shapes = zip(e, q, zip(turn, place))
+        return {"loops": np.array([np.abs(relating.gradients(relations, *shape)[0]).max() for shape in shapes])}
 
     @property
     def _floating(self) -> list[FreeJoint]:
@@ -263,21 +307,22 @@ class GeometricallyExactArm(ArmFacts):
         turn, place = self._initial_frames if frames is None else frames
         still = np.zeros(self.chain.dofs - len(self.joint_names))
         rates = np.concatenate([rate, still if unnamed is None else unnamed])
-        twist, _ = self.rigid_twists(strain, position, rates, np.zeros_like(rates), (turn, place))
+        twist, _ = self.rigid_twists(strain, np.array(position, float), (turn, place), rates, np.zeros_like(rates))
         rotor = (np.column_stack([position, rate]).ravel(),) if self.geared else ()
         return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor, turn.ravel(), place.ravel()])
 
     def rigid_twists(
-        self, strain: Floats, position: Floats, rate: Floats, acceleration: Floats, frames: tuple[Floats, Floats]
+        self, strain: Floats, position: Floats, frames: tuple[Floats, Floats], rate: Floats, acceleration: Floats
     ) -> tuple[Floats, Floats]:
-        """Body twists of the nodes of links that keep their shape while all coordinates move so, and their derivatives.
+        """Body twists of the nodes of links that keep their shape while all joints move so, and their derivatives.
 
-        At the world's origin a joint adds A = Ad S qd to the twist V of its parent, and Ad S qdd + [V, A] to V'.
+        Rates and accelerations are those of all coordinates. At the world's origin a joint adds A = Ad S qd to the
+        twist V of its parent, and Ad S qdd + [V, A] to V'.
         """
         tree = self.chain.tree
         twist, change = np.zeros((2, len(self.chain.inertia.M), 6))
         if np.any(rate) or np.any(acceleration):
-            x, R = rebuild_poses(self.chain, self.node_path, strain[None], np.array(position, float)[None], frames)
+            x, R = rebuild_poses(self.chain, self.node_path, strain[None], position[None], frames)
             from_world = to_frame(R[0], x[0])
             world, world_change = np.zeros((2, len(tree.parent) + 1, 6))  # of the links, the base last
             for k, root in enumerate(tree.first_node):
@@ -329,6 +374,12 @@ class GeometricallyExactArm(ArmFacts):
         return make_path(self.chain, self.points, self.placed, wanted)
 
     @cached_property
+    def start_shape(self) -> tuple[Floats, Floats]:
+        """Strains (1, points, 6) and joint positions (1, dofs) of the initial state."""
+        _, e, q, _ = self.split(self.initial_state())
+        return e, q
+
+    @cached_property
     def node_path(self) -> Path:
         stations = [at if len(at) else np.zeros(1) for at in self.placed.nodes]
         return make_path(self.chain, self.points, self.placed, stations)
@@ -370,6 +421,10 @@ class GeometricallyExactArm(ArmFacts):
         """Kinetic, elastic and gravity potential energy of many states, joule, without connected components."""
         plant = self.plant(self.inputs)
         stored = np.array([stored_energies(plant, state_of(self, x)) for x in np.atleast_2d(states)]).reshape(-1, 2)
+        if plant.relations.taken.size:  # springs and stops of ball and free joints
+            pose = np.zeros((1, len(self.chain.tree.parent), 12))
+            for row, x in zip(stored, np.atleast_2d(states)):
+                row[1] += measure_start(self.chain.tree, plant.relations, state_of(self, x), pose)
         return stored[:, 0], stored[:, 1], self._potential(states)
 
     def _potential(self, states: Floats) -> Floats:

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.block_elimination import Factors, Increments
-from pliant.mechanics.block_solve import solve_tree
+from pliant.mechanics.block_solve import push_roots, solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, to_child
 from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import add_product, multiply, set_block, solve_symmetric, times
@@ -32,7 +32,18 @@ from pliant.structures.collocation.chain import FIXED, MOVED, Floats, Method, St
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
 from pliant.structures.collocation.joints import condense_rotors, hold_at_zero, renew_pivots, turn_rotors
+from pliant.structures.collocation.relation_solver import (
+    Beside,
+    answer_lines,
+    answer_velocities,
+    close_velocities,
+    measure_start,
+    note_alone,
+    solve_lines,
+    take_up_forces,
+)
 from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
+from pliant.structures.relations import CLOSED
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
 Numbers = NDArray[np.generic]
@@ -90,20 +101,7 @@ class Solver(NamedTuple):
     factors: Factors
     inc: Increments
     last: Last
-
-
-@inline_kernel
-def push_roots(tree, pose, b, b_q, unit):
-    """Add root rows of one part of b to parents and joint rows, at the poses of the factorisation."""
-    for link in range(tree.parent.shape[0] - 1, -1, -1):
-        r = tree.first_node[link]
-        x = stage_row(b, 0, r)
-        b[0, r] = 0.0
-        dof = tree.dof[link]
-        if dof >= 0:
-            b_q[dof] += unit * dot6(x, load6(tree.S, link))
-        if tree.parent[link] >= 0:
-            add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
+    beside: Beside
 
 
 @inline_kernel
@@ -182,47 +180,82 @@ def note_worst_node(mesh, inc, h, L, counts):
 
 
 @inline_kernel
-def improve(plant, scheme, solver, h):
-    """One Newton increment of all stages; returns its relative size."""
+def solve_member(plant, spectrum, solver, h, k):
+    """Increments inc.d, inc.d_q of member k of the spectrum, with the strains that the residuals alone ask for."""
     tree, mesh, drives = plant.chain.tree, plant.chain.mesh, plant.drives
-    spectrum = scheme.spectrum
     stages, frozen, factors, inc = solver.stages, solver.frozen, solver.factors, solver.inc
     s = stages.V.shape[0]
-    dofs = stages.qd.shape[1]
+    parts = factors.parts[k]
+    inc.rho_e[:] = 0.0
+    inc.b[:] = 0.0
+    combine_stages(spectrum.T_inverse, k, stages.rho_e, h / spectrum.lam[k], parts, inc.rho_e)
+    for j in range(stages.qd.shape[1]):
+        t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
+        for i in range(1, s):
+            t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
+        inc.b_q[j] = t
+    if plant.joints.active.shape[0] > 0:
+        condense_rotors(plant.joints, spectrum, stages, frozen, k, inc)
+    for part in range(parts):
+        b = inc.b[part : part + 1]
+        change = inc.rho_e[part : part + 1]
+        subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
+        push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
+    combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
+    solve_tree(tree, mesh.start, factors, drives.free, k, inc)
+
+
+@inline_kernel
+def take_member(plant, scheme, solver, h, k):
+    """The increments of member k into all stages; returns their relative size."""
+    mesh, drives, spectrum = plant.chain.mesh, plant.drives, scheme.spectrum
+    stages, frozen, inc = solver.stages, solver.frozen, solver.inc
     L = scheme.control.length
+    parts = solver.factors.parts[k]
+    worst = 0.0
+    for part in range(parts):
+        strain_rates(mesh, frozen.xi, inc.d[part : part + 1], 0, inc.rate[part : part + 1])
+    add_multiple(h / spectrum.lam[k], inc.rate, parts, inc.rho_e)
+    for i in range(stages.V.shape[0]):
+        T = spectrum.multiplicity[k] * spectrum.T[i, k]
+        worst = max(worst, spread_increment(inc.d, T, parts, stages.dV, i, (h / L, h)))
+        worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.de, i, (1.0, L)))
+        for j in range(stages.qd.shape[1]):
+            if drives.free[j]:
+                stages.qd[i, j] += (T * inc.d_q[j]).real
+    if plant.joints.active.shape[0] > 0:
+        turn_rotors(plant.joints, spectrum, stages, frozen, k, inc)
+    return worst
+
+
+@inner_kernel
+def improve_related(plant, scheme, solver, h):
+    """`improve` with the forces of relations, which tie the members together."""
+    spectrum, relations, beside = scheme.spectrum, plant.relations, solver.beside
+    beside.r[:] = 0.0
+    for k in range(spectrum.lam.shape[0]):
+        solve_member(plant, spectrum, solver, h, k)
+        note_alone(relations, spectrum, solver.factors, beside, solver.inc, k)
+        copy_to(solver.frozen.turning, beside.turning[k])
+    if not solve_lines(relations, beside, scheme.method, h):
+        return np.nan
     worst = 0.0
     for k in range(spectrum.lam.shape[0]):
-        gain = h / spectrum.lam[k]
-        parts = factors.parts[k]
-        inc.rho_e[:] = 0.0
-        inc.b[:] = 0.0
-        combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, parts, inc.rho_e)
-        for j in range(dofs):
-            t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
-            for i in range(1, s):
-                t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
-            inc.b_q[j] = t
-        if plant.joints.active.shape[0] > 0:
-            condense_rotors(plant.joints, spectrum, stages, frozen, k, inc)
-        for part in range(parts):
-            b = inc.b[part : part + 1]
-            change = inc.rho_e[part : part + 1]
-            subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
-            push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
-        combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
-        solve_tree(tree, mesh.start, factors, drives.free, k, inc)
-        for part in range(parts):
-            strain_rates(mesh, frozen.xi, inc.d[part : part + 1], 0, inc.rate[part : part + 1])
-        add_multiple(gain, inc.rate, parts, inc.rho_e)
-        for i in range(s):
-            T = spectrum.multiplicity[k] * spectrum.T[i, k]
-            worst = max(worst, spread_increment(inc.d, T, parts, stages.dV, i, (h / L, h)))
-            worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.de, i, (1.0, L)))
-            for j in range(dofs):
-                if drives.free[j]:
-                    stages.qd[i, j] += (T * inc.d_q[j]).real
-        if plant.joints.active.shape[0] > 0:
-            turn_rotors(plant.joints, spectrum, stages, frozen, k, inc)
+        take_up_forces(spectrum, solver.factors, beside, solver.inc, k)
+        copy_to(beside.turning[k], solver.frozen.turning)
+        worst = max(worst, take_member(plant, scheme, solver, h, k))
+    return worst
+
+
+@inline_kernel
+def improve(plant, scheme, solver, h):
+    """One Newton increment of all stages; returns its relative size."""
+    if plant.relations.taken.shape[0] > 0:
+        return improve_related(plant, scheme, solver, h)
+    worst = 0.0
+    for k in range(scheme.spectrum.lam.shape[0]):
+        solve_member(plant, scheme.spectrum, solver, h, k)
+        worst = max(worst, take_member(plant, scheme, solver, h, k))
     return worst
 
 
@@ -303,6 +336,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
         if not joined:
             if (moving or renewals > 0 or changed) and not join_links(plant, spectrum, state, stages, frozen, factors):
                 return SINGULAR, residual
+            if plant.relations.taken.shape[0] > 0:
+                answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
             joined = True
         previous = size
         if lawful:
@@ -347,9 +382,7 @@ def new_projection(links: int, nodes: int) -> Projection:
 @inline_kernel
 def clear_node(M, n, scratch):
     """An end node before the change."""
-    scratch.change[0, n] = 0.0
-    scratch.momentum[0, n] = 0.0
-    scratch.impulse[0, n] = 0.0
+    store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), scratch.momentum[0], n)
     set_block(M[n], scratch.mass[n])
 
 
@@ -444,36 +477,10 @@ def point_energy_change(chain, element, V, scratch):
 
 
 @inline_kernel
-def project(plant, pose, V, qd, joint_work, scratch):
-    """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
-    tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
-    links = tree.parent.shape[0]
-    impulse = scratch.impulse
-    for link in range(links):
-        clear_node(M, tree.first_node[link], scratch)
-        clear_node(M, tree.last_node[link], scratch)
-    # children first: each parent node learns the mass behind its joints and the momentum that it lacks
-    for link in range(links - 1, -1, -1):
-        # a flexible link fixed to its parent has no mass at its root
-        if tree.kind[link] != MOVED and (tree.kind[link] != FIXED or tree.n_elements[link] == 0):
-            inform_parent(plant, pose, link, V, qd, scratch)
-    # parents first: roots follow their parent and joint, tips their momentum
-    loss = 0.0
-    for link in range(links):
-        if tree.kind[link] == MOVED:  # it is where its table puts it
-            continue
-        loss += follow(plant, pose, link, V, qd, scratch)
-        tip = tree.last_node[link]
-        if tree.n_children[link] > 0 and tip != tree.first_node[link]:
-            copy_to(scratch.momentum[0, tip], scratch.change[0, tip])
-            set_block(scratch.mass[tip], scratch.work[0])
-            solve_symmetric(scratch.work[0], scratch.change[0, tip])
-            add_to(1.0, stage_row(scratch.change, 0, tip), V[0], tip)
-    for link in range(links):
-        loss += take_impulse(M, tree.first_node[link], scratch)
-        if tree.last_node[link] != tree.first_node[link]:
-            loss += take_impulse(M, tree.last_node[link], scratch)
-    for link in range(links - 1, -1, -1):
+def enter_impulses(plant, pose, V, qd, joint_work, scratch):
+    """Work of prescribed joints and of a moved base on what took up their velocities."""
+    tree, drives, impulse = plant.chain.tree, plant.drives, scratch.impulse
+    for link in range(tree.parent.shape[0] - 1, -1, -1):
         x = stage_row(impulse, 0, tree.first_node[link])
         dof = tree.dof[link]
         if dof >= 0 and drives.prescribed[dof]:
@@ -484,4 +491,71 @@ def project(plant, pose, V, qd, joint_work, scratch):
             joint_work[drives.stiffness.shape[0]] += dot6(x, stage_row(V, 0, tree.first_node[link]))
         elif tree.parent[link] >= 0:
             add_to_parent(pose, link, x, impulse, tree.parent_node[link], 0)
+
+
+@inline_kernel
+def project(plant, pose, V, qd, joint_work, scratch):
+    """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
+    tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
+    links = tree.parent.shape[0]
+    given = tree.kind[0] == MOVED
+    for dof in range(drives.prescribed.shape[0]):
+        given = given or drives.prescribed[dof]
+    for link in range(links):
+        root, tip = tree.first_node[link], tree.last_node[link]
+        clear_node(M, root, scratch)
+        if tip != root and tree.n_children[link] > 0:
+            clear_node(M, tip, scratch)
+    # children first: each parent node learns the mass behind its joints and the momentum that it lacks
+    for link in range(links - 1, -1, -1):
+        # a flexible link fixed to its parent has no mass at its root
+        if tree.kind[link] != MOVED and (tree.kind[link] != FIXED or tree.n_elements[link] == 0):
+            inform_parent(plant, pose, link, V, qd, scratch)
+    # parents first: roots follow their parent and joint, tips their momentum
+    loss = 0.0
+    for link in range(links):
+        root, tip = tree.first_node[link], tree.last_node[link]
+        if tree.kind[link] == MOVED:  # it is where its table puts it
+            store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), scratch.change[0], root)
+        else:
+            loss += follow(plant, pose, link, V, qd, scratch)
+        loss += take_impulse(M, root, scratch)
+        if tip != root:
+            if tree.n_children[link] > 0:
+                copy_to(scratch.momentum[0, tip], scratch.change[0, tip])
+                set_block(scratch.mass[tip], scratch.work[0])
+                solve_symmetric(scratch.work[0], scratch.change[0, tip])
+                add_to(1.0, stage_row(scratch.change, 0, tip), V[0], tip)
+                loss += take_impulse(M, tip, scratch)
+            else:
+                store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), scratch.impulse[0], tip)
+    if plant.relations.taken.shape[0] > 0:
+        loss += close_velocities(plant, pose, V, qd, scratch)
+    if given:
+        enter_impulses(plant, pose, V, qd, joint_work, scratch)
     return loss
+
+
+@kernel
+def probe_lines(plant, scheme, state, solver, tables, h):
+    """What each line sees of a unit of each in a step of one stage from rest: solver.beside.S; False if singular."""
+    evaluate(plant, scheme.method, state, solver.stages, tables, h, True)
+    if not factorise(plant, scheme.spectrum, solver.frozen, solver.factors, solver.stages, h):
+        return False
+    if not join_links(plant, scheme.spectrum, state, solver.stages, solver.frozen, solver.factors):
+        return False
+    answer_lines(plant, scheme.spectrum, solver.factors, solver.inc, solver.beside)
+    return True
+
+
+@kernel
+def probe_velocities(plant, state, pose, joint_work, scratch):
+    """The same of an impulse, relations.fit.S; state is fitted to joints, but not to closed lines."""
+    measure_start(plant.chain.tree, plant.relations, state, pose)
+    lines = plant.relations.lines.law.shape[0]
+    for k in range(lines):
+        plant.relations.kept[1, k] = False
+    project(plant, pose, state.V[None], state.qd, joint_work, scratch)
+    for k in range(lines):
+        plant.relations.kept[1, k] = plant.relations.lines.law[k] == CLOSED
+    answer_velocities(plant, pose, state.V[None], scratch)

@@ -148,6 +148,12 @@ def advance_frames(plant, method, state, stages, base):
                 state.q[d + c] = 0.0
 
 
+@kernel
+def place_joints_at(tree, q, turn, place, pose):
+    """`set_poses` of one state, for Python."""
+    set_poses(tree, q, 0, turn, place, pose)
+
+
 @inline_kernel
 def magnus_rotation(mesh, xi, i, element, interval):
     """Rotation vector over one interval of an element from the moments of its curvature."""
@@ -244,9 +250,37 @@ def magnus_twist(path, e, k):
     return plus6(plus6(a1, 1.0 / 12.0, a3), 1.0 / 240.0, w)
 
 
+@kernel
+def interval_twists(path, e, out):
+    """Twists (intervals, 6) over all intervals of a path; strains e (points, 6) may be complex."""
+    for k in range(out.shape[0]):
+        store(magnus_twist(path, e, k), out, k)
+
+
 @inline_kernel
-def load_pose(a, link):
-    return load9(a[0], link), (a[0, link, 9], a[0, link, 10], a[0, link, 11])
+def pose_at(a, link):
+    return load9(a, link), (a[link, 9], a[link, 10], a[link, 11])
+
+
+@inner_kernel
+def march(tree, path, e, relative, tips, out):
+    """World poses (rows, 9) and (rows, 3) at the stations, from those of links in their parents."""
+    R, r = out
+    for link in range(tree.parent.shape[0]):
+        g = pose_at(relative, link)
+        if tree.parent[link] >= 0:
+            g = se3.mul(pose_at(tips, tree.parent[link]), g)
+        if path.root_row[link] >= 0:
+            store(g[0], R, path.root_row[link])
+            store(g[1], r, path.root_row[link])
+        for k in range(path.first[link], path.first[link + 1]):
+            g = se3.mul(g, se3.exp(magnus_twist(path, e, k)))
+            if path.row[k] >= 0:
+                store(g[0], R, path.row[k])
+                store(g[1], r, path.row[k])
+        store(g[0], tips, link)
+        for c in range(3):
+            tips[link, 9 + c] = g[1][c]
 
 
 @kernel
@@ -261,21 +295,7 @@ def rebuild(tree, path, e, q, frames, scratch, out):
     R, r = out
     for n in range(e.shape[0]):
         set_poses(tree, q[n : n + 1], 0, turn[n], place[n], relative)
-        for link in range(tree.parent.shape[0]):
-            g = load_pose(relative, link)
-            if tree.parent[link] >= 0:
-                g = se3.mul(load_pose(tips, tree.parent[link]), g)
-            if path.root_row[link] >= 0:
-                store(g[0], R[n], path.root_row[link])
-                store(g[1], r[n], path.root_row[link])
-            for k in range(path.first[link], path.first[link + 1]):
-                g = se3.mul(g, se3.exp(magnus_twist(path, e[n], k)))
-                if path.row[k] >= 0:
-                    store(g[0], R[n], path.row[k])
-                    store(g[1], r[n], path.row[k])
-            store(g[0], tips[0], link)
-            for c in range(3):
-                tips[0, link, 9 + c] = g[1][c]
+        march(tree, path, e[n], relative[0], tips[0], (R[n], r[n]))
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:

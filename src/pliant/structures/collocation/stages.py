@@ -20,6 +20,7 @@ from pliant.structures.collocation.chain import MOVED
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
 from pliant.structures.collocation.joints import set_laws
 from pliant.structures.collocation.poses import carry_gravity, place_frames, rebuild_orientations, set_poses
+from pliant.structures.collocation.relations import relate
 
 
 @inline_kernel
@@ -356,6 +357,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
             subtract_drag(inertia.viscous, V, i, rho)
         if loads.first.shape[0] > 0:
             add_loads(loads, load_table, stages.R, i, rho)
+        if plant.relations.taken.shape[0] > 0:
+            stored += h * method.b[i] * relate(tree, plant.relations, stages, i)
         pass_roots_on(tree, stages.pose, rho, stages.rho_q, stages.root, i)
         if loads.first.shape[0] > 0:
             drive_balls(loads, load_table, i, stages.rho_q)

@@ -18,9 +18,11 @@ from pliant.structures.collocation.joints import (
 )
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import advance_frames, quaternion_of, set_poses, turned
+from pliant.structures.collocation.relation_solver import loop_opened, measure_end
+from pliant.structures.collocation.relations import enter_relations
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
-from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
-from pliant.structures.stepping import CONVERGED
+from pliant.structures.energy_ledger import JOINT, KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
+from pliant.structures.stepping import CONVERGED, LOOP_OPENED
 
 
 @inline_kernel
@@ -179,6 +181,8 @@ class Output(NamedTuple):
     loads: Floats
     torque: Floats
     root: Floats  # (n, links, 6) wrench that the parent exerts on each root, mean over the step
+    force: Floats  # (n, lines) of the relations, mean over the step
+    taken: Floats  # (n, lines) energy that they took since the start
 
 
 class Work(NamedTuple):
@@ -249,9 +253,19 @@ def finish_step(plant, method, work, tables, k):
     strain = strain_change(mesh, section, state.e, work.moved_e)
     if method.damped and section.hardening:
         numerical += hardening_loss(plant, method, stages, state.e, work.moved_e, h)
+    closing = 0.0
+    if plant.relations.taken.shape[0] > 0:
+        kept, lost, closing = enter_relations(plant.relations, method, h)
+        stored += kept
+        damping += lost + closing
     flows = (gravity, material, viscous, damping, numerical)
     close_step(ledger, kinetic + spun, strain + stored, flows, tables.end[k])
+    # what closing the loops took belongs to the projection, not to the joints
+    ledger.sums[JOINT] -= closing
+    ledger.sums[PROJECTION] += closing
     set_poses(plant.chain.tree, state.q[None], 0, state.turn, state.place, pose)
+    if plant.relations.taken.shape[0] > 0:
+        measure_end(plant.chain.tree, plant.relations, state.e[None], pose)
     ledger.step_joints[:] = 0.0
     loss = project(plant, pose, state.V[None], state.qd, ledger.step_joints, work.projection)
     ledger.sums[KINETIC] -= loss
@@ -368,6 +382,18 @@ def keep_ledger(method, stages, ledger, tau, output, r):
             output.root[r, k, c] = t
 
 
+@inner_kernel
+def keep_relations(method, relations, h, tau, output, r):
+    """Mean forces of the step, and the energy taken up to its part tau."""
+    for k in range(relations.taken.shape[0]):
+        force = taken = 0.0
+        for i in range(method.b.shape[0]):
+            force += method.b[i] * relations.force[i, k]
+            taken += h * method.b[i] * relations.force[i, k] * relations.rate[i, k]
+        output.force[r, k] = force
+        output.taken[r, k] = relations.taken[k] - (1.0 - tau) * taken
+
+
 @kernel
 def run_steps(plant, scheme, work, tables, output):
     """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
@@ -394,8 +420,14 @@ def run_steps(plant, scheme, work, tables, output):
             if tables.tau[r] < 1.0:
                 keep_inside(plant, state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
+        if plant.relations.taken.shape[0] > 0:
+            opened = loop_opened(plant.relations)
+            if opened >= 0:
+                scheme.control.counts[2] = opened
+                return k, LOOP_OPENED
         if last > first:
             ledger.sums[KINETIC], ledger.sums[STRAIN] = stored_energies(plant, state)
+            ledger.sums[STRAIN] += plant.relations.booked[0]
         for r in range(first, last):
             if tables.tau[r] == 1.0:
                 joint = lay(state.e, output.x[r], lay(state.V, output.x[r], 0))
@@ -405,4 +437,5 @@ def run_steps(plant, scheme, work, tables, output):
                     joint = lay(state.rotor[:named], output.x[r], joint)
                 lay(state.place, output.x[r], lay(state.turn, output.x[r], joint))
             keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
+            keep_relations(scheme.method, plant.relations, tables.h[k], tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED

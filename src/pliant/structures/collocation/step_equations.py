@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,11 +35,14 @@ from pliant.spatial.arrays import (
 from pliant.spatial.so3 import inverse_tangent_coefficients
 from pliant.structures.bundles import complex_of
 from pliant.structures.collocation.chain import BALL, FLOATING, Floats, Ints, Plant, State, new_stages, new_state
-from pliant.structures.collocation.equations import Instant, Sparse, diagonal
+from pliant.structures.collocation.equations import Instant, LineChanges, Sparse, diagonal
 from pliant.structures.collocation.joints import set_one_law
+from pliant.structures.collocation.poses import place_joints_at
+from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
-from pliant.structures.collocation.stepper import Stepper, base_twists, method_tables
+from pliant.structures.collocation.stepper import Stepper, base_twists, kept_lines, method_tables
+from pliant.structures.relations import CLOSED
 from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:
@@ -95,10 +99,17 @@ class ChainStep(StepOfOneMatrix):
         laws = self.plant.joints.laws
         return np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
 
+    @cached_property
+    def closed(self) -> Ints:
+        """Lines of loops whose forces are unknown."""
+        relations = self.plant.relations
+        return np.flatnonzero((relations.lines.law == CLOSED) & relations.kept[0])
+
     def parts(self, values: Floats | Sparse) -> Iterator[Floats | Sparse]:
         """Rows of (z0, z1, u) in their order.
 
-        V, e, q, qd, rotors, frames and their rates; dV, de, qd, rotor rates of each stage; joints, loads.
+        V, e, q, qd, rotors, frames and their rates; dV, de, qd, rotor rates, forces of loops of each stage; joints,
+        loads.
         """
         nodes, points, dofs = self.counts
         named, frames = self.named, self.plant.chain.frames
@@ -106,7 +117,7 @@ class ChainStep(StepOfOneMatrix):
         state = [6 * nodes, 6 * points, named, named, rotors, 4 * frames, 3 * frames]
         if self.method.history:
             state += [6 * nodes, 6 * points, dofs, 2 * named if self.plant.joints.laws.has_motor.any() else 0]
-        stage = [6 * len(self.inner), 6 * points, len(self.free), len(self.rotors)]
+        stage = [6 * len(self.inner), 6 * points, len(self.free), len(self.rotors), len(self.closed)]
         sizes = state + self.method.stages * stage
         sizes += self.method.stages * [3 * named, 6 * len(self.plant.loads.first)]
         ends = np.cumsum(sizes)
@@ -117,7 +128,7 @@ class ChainStep(StepOfOneMatrix):
         """The start, what drives the joints, and all stages with what is left of their equations."""
         s = self.method.stages
         parts = self.parts(np.concatenate([self.start, self.unknowns, self.inputs]))
-        chain = self.plant.chain
+        chain, plant = self.plant.chain, self.plant._replace(relations=deepcopy(self.plant.relations))
         stages = new_stages(s, chain)
         state = new_state(chain)
         names = ["V", "e", "q", "qd", "rotor", "turn", "place"]
@@ -132,12 +143,15 @@ class ChainStep(StepOfOneMatrix):
             stages.de[i] = next(parts).reshape(-1, 6)
             stages.qd[i, self.free] = next(parts)
             stages.rd[i, self.rotors] = next(parts)
+            plant.relations.force[i, self.closed] = next(parts)
+        if len(self.closed):
+            measure_start(chain.tree, plant.relations, state, np.zeros((1, len(chain.tree.parent), 12)))
         tables = np.zeros((s, self.named, 3)), np.zeros((s, len(self.plant.loads.first), 6))
         for i in range(s):
             for table in tables:
                 table[i] = next(parts).reshape(table.shape[1:])
-        evaluate_stages(self.plant, method_tables(self.method)[0], state, stages, (*tables, self.base), self.step)
-        return state, tables[0], tuple(Instant(self.plant, stages, i, tables[1][i]) for i in range(s))
+        evaluate_stages(plant, method_tables(self.method)[0], state, stages, (*tables, self.base), self.step)
+        return state, tables[0], tuple(Instant(plant, stages, i, tables[1][i]) for i in range(s))
 
     @property
     def evaluated(self) -> tuple[Instant, ...]:
@@ -147,8 +161,10 @@ class ChainStep(StepOfOneMatrix):
     @cached_property
     def residual(self) -> Floats:
         """For every stage the balance of nodes, joints and rotors, and behind that of nodes the strain rates missed."""
-        stages = self.evaluated[0].stages
-        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free], stages.rho_r[:, self.rotors])
+        stages, relations = self.evaluated[0].stages, self.evaluated[0].plant.relations
+        opening = relations.rate[:, self.closed] + relations.open[self.closed] / self.step
+        of_joints = stages.rho_q[:, self.free], stages.rho_r[:, self.rotors]
+        rows = zip(stages.rho[:, self.inner], stages.rho_e, *of_joints, opening)
         return np.concatenate([part.ravel() for row in rows for part in row])
 
     @cached_property
@@ -165,7 +181,7 @@ class ChainStep(StepOfOneMatrix):
         V0, e0, q0, qd0, rotor0, turn0, place0 = (next(parts) for _ in range(7))
         none = [sparse.csr_array((rows, size)) for rows in (V0.shape[0], e0.shape[0], self.counts[2], 0)]
         V0_rate, e0_rate, q0_rate, rotor0_rate = [next(parts) for _ in range(4)] if method.history else none
-        stages = [[next(parts) for _ in range(4)] for _ in range(s)]
+        stages = [[next(parts) for _ in range(5)] for _ in range(s)]
         inputs = [[next(parts) for _ in range(2)] for _ in range(s)]
         to_all = sparse.eye_array(6 * nodes + 6, 6 * nodes, format="csr")
         to_free = sparse.eye_array(self.counts[2], format="csc")[:, self.free]
@@ -174,7 +190,7 @@ class ChainStep(StepOfOneMatrix):
         unnamed = sparse.csr_array((self.counts[2] - self.named, size))
         q0, qd0 = (sparse.vstack([x, unnamed], format="csr") for x in (q0, qd0))
         targets = [[sparse.vstack([joints[k::3], unnamed], format="csr") for k in range(3)] for joints, _ in inputs]
-        qd = [to_free @ rate + given @ target[1] for (_, _, rate, _), target in zip(stages, targets)]
+        qd = [to_free @ rate + given @ target[1] for (_, _, rate, *_), target in zip(stages, targets)]
         q = [
             free @ (q0 + h * sum(method.A[i, k] * (qd[k] - method.history * q0_rate) for k in range(s)))
             + given @ targets[i][0]
@@ -185,8 +201,8 @@ class ChainStep(StepOfOneMatrix):
         for i, now in enumerate(self.evaluated):
             inner = now.E @ (now.E.T @ (to_all @ V0) + stages[i][0])
             V.append(now.L @ (inner + now.S @ qd[i] + now.moved_by_joints(now.V) @ q[i]))
-        hardening = self._hardening(e0, [de for _, de, _, _ in stages])
-        spun = self._rotor_changes(qd0, rotor0, rotor0_rate, qd, [rd for *_, rd in stages])
+        hardening = self._hardening(e0, [de for _, de, *_ in stages])
+        spun = self._rotor_changes(qd0, rotor0, rotor0_rate, qd, [rd for _, _, _, rd, _ in stages])
         laws, turning = self._law_changes((q0, q, qd, *spun), [joints for joints, _ in inputs])
         rows = []
         for i, now in enumerate(self.evaluated):
@@ -201,13 +217,54 @@ class ChainStep(StepOfOneMatrix):
             f = f - now.B.T @ (weight @ stress) - now.carried @ e + now.passed_on @ q[i]
             if now.turned is not None:
                 f = f + sparse.csr_array(now.turned[:, :-6]) @ sparse.vstack([e, q[i]])
+            opening = sparse.csr_array((0, size))
+            if self.plant.relations.taken.size:
+                start = sparse.vstack([e0, self._start_place(q0, turn0, place0)])
+                wrench, opening = self._line_changes(now, V[i], sparse.vstack([e, q[i]]), stages[i][4], start)
+                f = f - wrench
             passed = now.L.T @ f
             pull = sparse.diags_array(drives.stiffness) @ (q[i][: self.named] - joints[0::3])
             brake = sparse.diags_array(drives.damping) @ (qd[i][: self.named] - joints[1::3])
             driven = sparse.vstack([joints[2::3] - pull - brake, unnamed])
             torque = now.S.T @ passed + driven + laws[i] + now.on_balls @ loads
-            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free], turning[i]]
+            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free], turning[i], opening]
         return sparse.vstack(rows, format="csc")
+
+    def _line_changes(
+        self, now: Instant, V: Sparse, place: Sparse, force: Sparse, start: Sparse
+    ) -> tuple[Sparse, Sparse]:
+        """Changes of J^T f, and of what loops lack, from those of twists, of place and of the forces of loops."""
+        lines, csr = now.lines, sparse.csr_array
+        J, own = csr(lines.J), slice(None, -6)  # the base stays
+        rate = J @ V + csr(lines.turned[:, own]) @ place
+        to_lines = sparse.eye_array(len(lines.phi), format="csc")[:, self.closed]
+        changed = to_lines @ force + csr(lines.stiffness) @ (csr(lines.G[:, own]) @ place) + csr(lines.damping) @ rate
+        wrench = J.T @ changed + csr(lines.carried[:, own]) @ place
+        opened = csr(self._opening[self.closed][:, own]) @ start
+        return wrench, rate.tocsr()[self.closed] + opened / self.step
+
+    @cached_property
+    def _opening(self) -> Floats:
+        """Derivative of the measures at the start of the step in its strains and joint positions."""
+        now, state = self.evaluated[0], self._evaluated[0]
+        pose = np.zeros((1, *now.stages.pose.shape[1:]))
+        place_joints_at(now.plant.chain.tree, state.q[None], state.turn, state.place, pose)
+        return LineChanges.of(now.plant, (state.e, pose[0]), now.V, 0).G
+
+    def _start_place(self, q0: Sparse, turn0: Sparse, place0: Sparse) -> Sparse:
+        """Changes of joint positions at the start, with body displacements of ball and free joints in their place."""
+        tree, rows = self.plant.chain.tree, [q0.tocsr()[[c]] for c in range(q0.shape[0])]
+        for link in np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING)):
+            f, d = tree.frame[link], tree.dof[link]
+            quaternion = self._evaluated[0].turn[f]
+            if tree.kind[link] == FLOATING:
+                back = sparse.csr_array(rotation_from_quaternion(quaternion).T)
+                moved = (back @ place0[3 * f : 3 * f + 3]).tocsr()
+                rows[d : d + 3], d = [moved[[c]] for c in range(3)], d + 3
+            length = np.linalg.norm(self.start_quaternion(f))
+            turned = (sparse.csr_array(turn_of_quaternion(quaternion) / length) @ turn0[4 * f : 4 * f + 4]).tocsr()
+            rows[d : d + 3] = [turned[[c]] for c in range(3)]
+        return sparse.vstack(rows, format="csr")
 
     def _frame_changes(self, q: list[Sparse], qd: list[Sparse], start: tuple[Sparse, Sparse, Sparse]) -> list[Sparse]:
         """The changes q of joint positions with body displacements of ball and free joints in their place.
@@ -366,7 +423,9 @@ def step_equations(
     times = time + step * method.nodes
     tables = (inputs.joint_signals(times), inputs.load_signals(times))
     u = np.concatenate([table.reshape(len(times), -1) for table in tables], axis=1).ravel()
-    plant = arm.plant(inputs)
+    plant = arm.plant(inputs, method.stages)
+    if arm.robot.loops:
+        plant.relations.kept[:] = kept_lines(arm, start[: arm.layout.size], inputs, step)
     if method.history and len(start) == arm.layout.size:
         start = _vector(_stepper(arm, start, inputs, time, step, method))
     return ChainStep(start, unknowns, u, plant, method, step, base_twists(arm, inputs, times))
@@ -387,5 +446,8 @@ def step_unknowns(
     free = stepper.plant.drives.free
     laws = stepper.plant.joints.laws
     turning = laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0)
-    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free], stages.rd[:, : len(turning)][:, turning])
+    relations = stepper.plant.relations
+    forces = relations.force[:, (relations.lines.law == CLOSED) & relations.kept[0]]
+    turned = stages.rd[:, : len(turning)][:, turning]
+    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free], turned, forces)
     return np.concatenate([part.ravel() for row in rows for part in row]), _vector(stepper)

@@ -22,12 +22,25 @@ from pliant.structures.collocation.bending import bent_too_far
 from pliant.structures.collocation.chain import FLOATING, Floats, Method, State, Tree, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
-from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
+from pliant.structures.collocation.newton import (
+    Control,
+    Last,
+    Scheme,
+    Solver,
+    Spectrum,
+    new_projection,
+    probe_lines,
+    probe_velocities,
+)
+from pliant.structures.collocation.relation_solver import measure_start, new_beside
+from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import Output, Tables, Work, fit_to_base, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loads import BASE_COLUMNS, base_table
-from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_FINITE, SINGULAR
+from pliant.structures.loop_constraints import independent
+from pliant.structures.relations import CLOSED
+from pliant.structures.stepping import CONVERGED, DEEPEST, LOOP_OPENED, NOT_FINITE, SINGULAR
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -59,6 +72,40 @@ def steps_of(tables: Tables, part: slice) -> Tables:
     return Tables(h[part], end[part], joints[part], loads[part], base[part], first[part], stop[part], tau, dense)
 
 
+def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float) -> Bools:
+    """Which lines (2, lines) a step needs, and which the velocities at its end: others imply the rest.
+
+    Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
+    """
+    chain, plant = arm.chain, arm.plant(inputs)
+    points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
+    lines, dofs = plant.relations, chain.dofs
+    method, spectrum = method_tables(gauss_collocation(1))
+    control = Control(1.0, 1.0, 1.0, 1, True, 0.0, np.zeros(5), np.zeros(3, np.int64))
+    solver = Solver(
+        new_stages(1, chain),
+        new_frozen(chain, 1, np.float64),
+        new_spectral_factors(chain, 1, np.float64),
+        new_increments(nodes, points, dofs, np.float64),
+        zeros_of(Last, (1, nodes, 6), (1, points, 6), (1, dofs), (1, dofs)),
+        new_beside(len(lines.taken), 1, 1, (nodes, points, dofs), np.float64),
+    )
+    state, closed = state_of(arm, start), lines.lines.law == CLOSED
+    state.V[:], state.qd[:] = 0.0, 0.0
+    signals = np.zeros((1, len(arm.joint_names), 3))
+    signals[0, :, 0] = state.q[: signals.shape[1]]
+    base = np.zeros((int(arm.moved), BASE_COLUMNS))
+    if arm.moved:
+        base[0, :3], base[0, 3:7] = state.place[0], state.turn[0]
+    tables = signals, np.zeros((1, len(inputs.loads), 6)), base
+    if not probe_lines(plant, Scheme(method, spectrum, control), state, solver, tables, step):
+        return lines.kept  # the run will say why
+    in_step = ~closed | independent(solver.beside.S[0], closed)
+    work = np.zeros(len(arm.joint_names) + 1)
+    probe_velocities(plant, state, np.zeros((1, links, 12)), work, new_projection(links, nodes))
+    return np.array([in_step, independent(lines.fit.S[:, 0], closed)])
+
+
 def base_twists(arm: GeometricallyExactArm, inputs: Inputs, times: Floats) -> Floats:
     """Position, quaternion and twist in its own axes of a moved base at many times (n, 13); no rows if it rests."""
     if not arm.moved:
@@ -83,8 +130,10 @@ class Stepper:
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
         links, loads, moved = len(chain.tree.parent), len(run.inputs.loads), int(arm.moved)
         self.model, self.run = arm, run
-        self.plant = arm.plant(run.inputs)
         self.method = run.implicit_method(type(arm.formulation).__name__)
+        self.relating = Relating(arm, run.inputs)
+        self.plant = arm.plant(run.inputs, self.method.stages)
+        relations = self.plant.relations
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
         in_world, asked = bool(np.any(self.plant.loads.world)), run.newton_tolerance
@@ -100,10 +149,13 @@ class Stepper:
             new_spectral_factors(chain, n_lam, dtype),
             new_increments(nodes, points, chain.dofs, dtype),
             zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, chain.dofs), (s, chain.dofs)),
+            new_beside(len(relations.taken), s, n_lam, (nodes, points, chain.dofs), dtype),
         )
         self.state = state_of(arm, run.start)
         self.halvings = 0
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
+        if (relations.lines.law == CLOSED).any():
+            relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
         self.ledger = new_ledger(dofs + moved, loads)
         scratch = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *scratch)
@@ -111,9 +163,13 @@ class Stepper:
         if moved:
             fit_to_base(self.plant, self.work, self._base(run.grid[:1]))
         rows = len(run.schedule.tau) + 1
-        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6))
+        lines = (rows, len(relations.taken))
+        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6), lines, lines)
         energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
+        if len(relations.taken):
+            relations.booked[0] = measure_start(chain.tree, relations, self.state, self.work.pose)
+            self.ledger.sums[columns.STRAIN] += relations.booked[0]
 
     def start(self) -> None:
         self.keep(0)
@@ -220,6 +276,10 @@ class Stepper:
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
         now = float(self.run.grid[done]) + self.inside
+        if status == LOOP_OPENED:
+            loop = self.relating.owners[int(self.control.counts[2])]
+            remedy = "its joints cannot follow there; let a prescribed one move freely, or make a link flexible"
+            return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
             refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs)
@@ -250,7 +310,7 @@ class Stepper:
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)
         if rows > 1:
-            out.torque[0], out.root[0] = out.torque[1], out.root[1]
+            out.torque[0], out.root[0], out.force[0] = out.torque[1], out.root[1], out.force[1]
         run.place_prescribed(arm.layout, out.x[:rows], times)
         if arm.moved:
             base, part = self._base(times), arm.layout.part
@@ -263,8 +323,14 @@ class Stepper:
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in zip(arm.placed.links, arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
+        owners = np.array(self.relating.owners)
+        taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
+        for owner in dict.fromkeys(owners.tolist()):
+            efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
         counts["halvings"] = float(self.halvings)
-        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
+        if (self.plant.relations.lines.law == CLOSED).any():
+            counts["redundant constraints"] = float(np.sum(~self.plant.relations.kept[0]))
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact, taken)
         return Kept(out.x[:rows], efforts, ledger, counts)

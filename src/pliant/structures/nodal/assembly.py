@@ -21,8 +21,9 @@ from pliant.structures.joint_tables import Laws
 from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, POSE, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
-from pliant.structures.nodal.tables import Head, LineRows, Node, Nodes, lay_head
+from pliant.structures.nodal.tables import Head, Node, Nodes, lay_head
 from pliant.structures.places import Place, place_on
+from pliant.structures.relations import LineRows
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
 MOST_TRIED = 100  # elements of a link, in search of a number of which one ends at a station

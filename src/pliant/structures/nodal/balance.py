@@ -23,7 +23,8 @@ from pliant.structures.nodal.element import balance_element, element_change, ele
 from pliant.structures.nodal.joint_laws import enter_joint, joint_effort
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Mechanism, Pose, Tree, Wrenches
 from pliant.structures.nodal.motion import Moment, Motion, Step
-from pliant.structures.nodal.relations import energy_of_lines, enter_lines
+from pliant.structures.nodal.relations import enter_lines
+from pliant.structures.relations import energy_of_lines
 
 EPSILON = 2.3e-16
 # sums over a step: energy exchanged, squares of the impulses and of their round-off, changes of kinetic energy and of

@@ -26,9 +26,9 @@ from pliant.spatial.small_matrices import set_block, times
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC
 from pliant.structures.nodal.coupling import Condensed, condense, follow, new_condensed
-from pliant.structures.nodal.mechanism import Bools, Floats, Lines, Mechanism, Pose, Tree
+from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import (
     Factors,
     Increment,
@@ -40,8 +40,9 @@ from pliant.structures.nodal.motion import (
     new_step,
 )
 from pliant.structures.nodal.relation_solver import LineFactors
-from pliant.structures.nodal.relations import add_along_line, line_gradients
+from pliant.structures.nodal.relations import add_along_line
 from pliant.structures.nodal.solver import factorise, joint_direction, lever_of, put_body, put_joint_at_rest, solve_tree
+from pliant.structures.relations import CLOSED, Lines, line_gradients
 
 
 class Fit(NamedTuple):

@@ -54,7 +54,7 @@ from pliant.spatial.vectors import (
     transpose,
 )
 from pliant.structures.nodal.mechanism import Floats
-from pliant.structures.nodal.relative_pose import (
+from pliant.structures.relative_pose import (
     A_SERIES,
     CHANGE,
     DA,

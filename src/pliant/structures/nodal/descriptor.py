@@ -20,7 +20,7 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
 from pliant.structures.nodal import instant_balance
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, GROUND, POSE, PRISMATIC, REVOLUTE, SPRING
+from pliant.structures.nodal.codes import ELEMENT, FIXED, GROUND, POSE, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.corotational import K_FRAME, LARGEST_TURN
 from pliant.structures.nodal.descriptor_balance import (
     JACOBIAN,
@@ -40,8 +40,9 @@ from pliant.structures.nodal.descriptor_balance import (
 from pliant.structures.nodal.element import LARGEST_BEND
 from pliant.structures.nodal.instant import Instant
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
-from pliant.structures.nodal.relative_pose import K
 from pliant.structures.nodal.singularity import kept_lines
+from pliant.structures.relations import CLOSED, SPRING
+from pliant.structures.relative_pose import K
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm

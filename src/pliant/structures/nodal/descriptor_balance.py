@@ -25,7 +25,7 @@ from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, store
 from pliant.spatial.se3 import angular, linear
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, product, scale, sub, transpose
 from pliant.structures.nodal.balance import wrench_on
-from pliant.structures.nodal.codes import ELEMENT, PRISMATIC, REVOLUTE, SPRING
+from pliant.structures.nodal.codes import ELEMENT, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.element import element_change, instant_wrench
 from pliant.structures.nodal.instant_balance import (
     Flow,
@@ -36,6 +36,7 @@ from pliant.structures.nodal.instant_balance import (
     seen_by_child,
 )
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism, Tree
+from pliant.structures.relations import SPRING
 
 # unknowns of a node: its place, two directors, its twist
 M_DIRECTOR, N_DIRECTOR, TWIST, OF_NODE = 3, 6, 9, 15

@@ -48,7 +48,7 @@ from pliant.structures.nodal.corotational import (
 )
 from pliant.structures.nodal.mechanism import Elements, Floats
 from pliant.structures.nodal.motion import Factors, Moment, Motion
-from pliant.structures.nodal.relative_pose import (
+from pliant.structures.relative_pose import (
     CHANGE,
     PSI,
     K,

@@ -24,14 +24,23 @@ from pliant.spatial.arrays import (
     twist_from_pose,
 )
 from pliant.structures.joint_tables import at_rest, resting_rotors
-from pliant.structures.load_stepping import ITERATIONS, raise_load
+from pliant.structures.load_stepping import (
+    ITERATIONS,
+    LOOSE_CHANGE,
+    LOOSE_ITERATIONS,
+    SOFT,
+    STIFF,
+    lead_down,
+    raise_load,
+)
 from pliant.structures.loads import base_table
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, POSE, WALL
+from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow, place_nodes
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
+from pliant.structures.relations import CLOSED, WALL
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -39,8 +48,6 @@ if TYPE_CHECKING:
 LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 FAST = 0.1  # an iteration that shrinks the change by less wants a new stiffness
 LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
-LOOSE_ITERATIONS, LOOSE_CHANGE = 300, 0.2  # where weight decides, the way down may be long and bent
-STIFF, SOFT = 1e3, 1e-3  # parts of the stiffness that weight would have as a spring of the size of the reach
 
 
 class Drives(NamedTuple):
@@ -194,7 +201,9 @@ class _Search:
             if factors is None:
                 tangent = self._tangent(flow)
                 if self.loose:
-                    self._stiffen(tangent, fraction, STIFF if iteration == 1 else soft)
+                    weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
+                    weight = fraction * (weight + float(np.abs(self.loads).sum()))
+                    lead_down(tangent, moves, weight / self.lengths, STIFF if iteration == 1 else soft)
                 factors = lu_factor(tangent)
             change = -lu_solve(factors, residual)
             if not np.all(np.isfinite(change)):
@@ -251,33 +260,6 @@ class _Search:
     @property
     def _R(self) -> Floats:
         return self.moment.R.reshape(-1, 3, 3)
-
-    def _stiffen(self, K: Floats, fraction: float, soft: float) -> None:
-        """Make the stiffness along all motions that keep the loops closed positive, so that the mechanism comes down.
-
-        The first iteration, with ``STIFF``, only finds the forces of the loops, which have a part in the stiffness.
-        """
-        from scipy.linalg import LinAlgError, cholesky, eigh, null_space
-
-        moves = len(self.moving)
-        weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
-        weight = fraction * (weight + float(np.abs(self.loads).sum()))
-        own = K.diagonal()[:moves]
-        D = np.maximum(weight / self.lengths, 1e-9 * np.abs(own).max() + 1e-300)
-        added = STIFF
-        if soft < STIFF:
-            Z = null_space(K[moves:, :moves]) if len(self.kept) else np.eye(moves)
-            if Z.shape[1] == 0:
-                return
-            own = Z.T @ K[:moves, :moves] @ Z
-            own, unit = 0.5 * (own + own.T), Z.T @ (D[:, None] * Z)
-            try:  # in a fraction of the time of eigenvalues
-                cholesky(own - soft * unit, check_finite=False)
-                return
-            except LinAlgError:
-                softest = eigh(own, unit, eigvals_only=True, subset_by_index=(0, 0), check_finite=False)[0]
-            added = 2.0 * soft - softest
-        K[np.arange(moves), np.arange(moves)] += added * D
 
     def _move(self, change: Floats) -> None:
         """Change strains, joints and free links, and rebuild all poses: so large turns strain nothing."""

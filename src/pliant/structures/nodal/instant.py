@@ -18,19 +18,19 @@ from pliant.mechanics.joint_laws import GEAR_STIFFNESS
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
 from pliant.structures.loads import base_table
+from pliant.structures.loop_constraints import DEPENDENT, followers
 from pliant.structures.nodal import instant_balance as balance
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, GROUND
+from pliant.structures.nodal.codes import ELEMENT, GROUND
 from pliant.structures.nodal.instant_balance import Derivatives
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
 from pliant.structures.nodal.posture import Columns, columns_of, momenta, unknowns_of
 from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular
+from pliant.structures.relations import CLOSED
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
-DEPENDENT = 1e-10  # part of a constraint left when those before it are taken out, below which it follows from them
-STEEP = (0.3, 0.03, 1e-3, DEPENDENT)  # parts of their effect on constraints that followers have for themselves
 BALANCED = 1e-9  # m or rad by which an equilibrium may be missed, part of its own size by which a force
 ROUND_OFF = 1e-14  # part of the largest stiffness that positions of metres leave as noise in forces
 PROBE = 1e-3  # s, of differences of signals; they vary over longer times
@@ -153,7 +153,7 @@ class Instant:
         rank = int(np.sum(size > DEPENDENT * max(size.max(initial=0.0), 1.0)))
         combine = np.zeros((rank, lines))
         combine[:, self.closed] = left[:, :rank].T
-        dependent = _followers(rows, np.isin(free, self.coordinate_columns), rank)
+        dependent = followers(rows, np.isin(free, self.coordinate_columns), rank)
         return Constraint(combine, dependent, np.setdiff1d(np.arange(len(free)), dependent))
 
     @cached_property
@@ -212,25 +212,6 @@ class Instant:
         joint, rotor = np.abs(flow.effort[self.rotors].real).T
         quiet = np.all(rotor <= BALANCED * (joint + rotor + 1e-300))
         return bool(quiet and np.all((np.abs(left) <= floor + BALANCED * (stiffness + load + own))[free]))
-
-
-def _followers(rows: Floats, first: Bools, rank: int) -> Ints:
-    """Columns on which ``rows`` have full rank, those of ``first`` before others.
-
-    In a fixed order, so that the choice stays while a mechanism moves, and each with an effect of its own.
-    """
-    left = rows.copy()
-    chosen: list[int] = []
-    size = np.linalg.norm(rows, axis=0)
-    size = np.maximum(size, 1e-6 * size.max(initial=0.0))
-    order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
-    for part, k in ((part, int(k)) for part in STEEP for k in order):
-        own = float(np.linalg.norm(left[:, k]))
-        if len(chosen) < rank and k not in chosen and own > part * size[k]:
-            direction = left[:, k] / own
-            left -= np.outer(direction, direction @ left)
-            chosen.append(k)
-    return np.sort(np.array(chosen, np.int64))
 
 
 def bound_solution(mass: Floats, rows: Floats, right: Floats, bound: Floats) -> tuple[Floats, Floats]:

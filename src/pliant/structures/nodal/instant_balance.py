@@ -38,12 +38,13 @@ from pliant.spatial.vectors import (
 )
 from pliant.structures.bundles import complex_of, zeros_of
 from pliant.structures.nodal.balance import wrench_on
-from pliant.structures.nodal.codes import CLOSED, ELEMENT
+from pliant.structures.nodal.codes import ELEMENT
 from pliant.structures.nodal.coupling import shared_wrench
 from pliant.structures.nodal.element import instant_wrench
-from pliant.structures.nodal.mechanism import Bodies, Floats, Ints, Lines, Mechanism, Tree
+from pliant.structures.nodal.mechanism import Bodies, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Moment, Step, new_moment, new_step
-from pliant.structures.nodal.relations import line_gradients, measure_lines, spring_impulses
+from pliant.structures.nodal.relations import spring_impulses
+from pliant.structures.relations import CLOSED, Lines, line_gradients, measure_lines
 
 Numbers = NDArray[Any]
 

@@ -1,13 +1,4 @@
-"""Flows of loop joints that have no coordinate of their own, in linearised motion.
-
-A joint between two frames turns at  a . (Q w_2 - w_1)  about an axis a of the first, w the spins of the frames in their
-own axes and  Q = R_1^T R_2 ;  the second axis of a universal joint belongs to the second frame. Along an axis it moves
-at  a . (Q v_2 - v_1 - w_1 x d) ,  d from the first origin to the second. Displacements chi = (xi, theta) of the frames
-change all of this,
-
-    Q by  Q hat(theta_2) - hat(theta_1) Q ,     d by  Q xi_2 - xi_1 - theta_1 x d .
-
-From all unknowns of a moving tree to those that prescribed motions and closed loops leave independent.
+"""From all unknowns of a moving tree to those that prescribed motions and closed loops leave independent.
 
 Constraints bind the unknowns, g(t) y = 0, at all times. With y = Z(t) z, Z the identity on the independent unknowns,
 
@@ -25,73 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
-from pliant.robot import At, End, Joint, UniversalJoint
+from pliant.robot import At, End
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import bracket, hat, quaternion_from_rotation, to_frame
+from pliant.spatial.arrays import bracket, hat, quaternion_from_rotation
+from pliant.structures.loop_constraints import DEPENDENT
 from pliant.structures.nodal.codes import ELEMENT, FREE
-from pliant.structures.nodal.instant import DEPENDENT, Instant
+from pliant.structures.nodal.instant import Instant
 from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, derivatives_at, displaced, place_nodes
 from pliant.structures.nodal.mechanism import Floats, Ints
-from pliant.structures.nodal.tables import carried_frame
-from pliant.structures.places import Place
-from pliant.structures.small_deviations import Deviations, drifting, second_order
+from pliant.structures.relations import carried_frame
+from pliant.structures.small_deviations import Deviations, at_place, drifting, frames, loop_flow, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
-
-
-class Frames(NamedTuple):
-    """The two frames of a loop joint: pose of the second in the first, twists, and rows over the unknowns."""
-
-    Q: Floats
-    d: Floats
-    twist: tuple[Floats, Floats]  # (6,) of the motion
-    displaced: tuple[Floats, Floats]  # (6, unknowns) body displacement
-    changed: tuple[Floats, Floats]  # (6, unknowns) change of the twist with the displacement
-
-
-def frames(ends: tuple[Place, Place], pose: tuple[Floats, Floats], V: Floats, T: Floats, twists: Floats) -> Frames:
-    """Of two places at positions and rotations ``pose`` of all nodes that move at V."""
-    x, R = pose
-    first, second = ends
-    origins, turns = zip(*(end.pose(x, R) for end in ends))
-
-    def seen(rows: Floats) -> tuple[Floats, Floats]:
-        return _at_place(first, rows), _at_place(second, rows)
-
-    between = turns[0].T @ (origins[1] - origins[0])
-    return Frames(turns[0].T @ turns[1], between, seen(V), seen(T), seen(twists))
-
-
-def loop_flow(joint: Joint, number: int, at: Frames) -> tuple[Floats, Floats]:
-    """Rows (1, unknowns) of the rate of a coordinate: of rates, and of displacements."""
-    freedom = joint.freedoms[number]
-    a = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
-    Q, d = at.Q, at.d
-    w_1, (v_2, w_2) = at.twist[0][3:], np.split(at.twist[1], 2)
-    (xi_1, theta_1), (xi_2, theta_2) = (np.split(each, 2) for each in at.displaced)
-    (dv_1, dw_1), (dv_2, dw_2) = (np.split(each, 2) for each in at.changed)
-
-    def turned(vector: Floats) -> Floats:
-        """Change of Q times a vector of the second frame."""
-        return np.asarray(hat(Q @ vector) @ theta_1 - Q @ hat(vector) @ theta_2)
-
-    if freedom.translates:
-        apart = Q @ xi_2 - xi_1 + hat(d) @ theta_1
-        shift = Q @ dv_2 + turned(v_2) - dv_1 + hat(d) @ dw_1 - hat(w_1) @ apart
-        return (a @ apart)[None], (a @ shift)[None]
-    rate, shift = Q @ theta_2 - theta_1, Q @ dw_2 + turned(w_2) - dw_1
-    if isinstance(joint, UniversalJoint) and number == 1:
-        # its axis belongs to the second frame, which turns against the first
-        rate, shift = Q.T @ rate, Q.T @ (shift + hat(Q @ w_2 - w_1) @ rate)
-    return (a @ rate)[None], (a @ shift)[None]
 
 
 PROBE = 1e-3  # m or rad, of the only difference there is: the second derivative of constraints in time
@@ -218,7 +162,7 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     T = by_rate.twist
     M, D, K = reduction.apply(now.by_acceleration.residual, by_rate.residual, by_place.residual)
     ports = tuple(_ports(now, T, by_place.twist, reduction))
-    joints, tip = Z[now.coordinate_columns], _at_place(arm.structure.tip, T) @ Z
+    joints, tip = Z[now.coordinate_columns], at_place(arm.structure.tip, T) @ Z
     rest = ((Z.T @ unbalanced)[own], not (now.moves or np.any(acceleration)))
     left = unbalanced - by_rate.rate.T @ now.flow.pull.real  # closed lines pull with what balances them
     wide = Deviations(M, D, K, ports, joints, tip, reduction.ports, -left[reduction.independent[reduction.held]])
@@ -226,11 +170,6 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     assert found.held is not None
     twist, acceleration = now.V[now.base], now.flow.V_dot.real[now.base]
     return replace(found, held=drifting(found.held, reduction.held, twist, acceleration))
-
-
-def _at_place(place: Place, T: Floats) -> Floats:
-    """Rows (6, ...) of body displacements of a frame fixed to a node."""
-    return np.asarray(to_frame(place.rotation, place.position) @ T[place.body])
 
 
 def _ports(now: Instant, T: Floats, twists: Floats, reduction: Reduction) -> Iterator[LinearisedPort]:
@@ -288,7 +227,7 @@ def _at_port(now: Instant, port: Port, T: Floats) -> Floats:
     if free:
         name, where = free[0], End.ROOT
     if where != "distributed":
-        return _at_place(structure.place(At(name, End(where))), T)
+        return at_place(structure.place(At(name, End(where))), T)
     link = structure.link(name)
     half = 0.5 * np.diff(link.station)
     shares = np.append(half, 0.0) + np.append(0.0, half)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.joint_laws import Coordinates
+from pliant.structures.relations import Lines
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,21 +59,6 @@ class Bodies(NamedTuple):
     gripped: Ints  # (grips,) nodes with dry friction against the world
     grip: Floats  # (grips, 2, 4) against speed, against spin: Coulomb, static, Stribeck rate, smoothing rate
     drag: Floats  # (grips, 6) the viscous part of each
-
-
-class Lines(NamedTuple):
-    """Relations between two nodes that are not on the tree; one row per scalar."""
-
-    measure: Ints
-    law: Ints
-    group: Ints  # (lines, 2) first and number of the lines in a row that share one law
-    node: Ints  # (lines, 2) nodes a and b
-    point: Floats  # (lines, 2, 3) c_a, c_b
-    direction: Floats  # (lines, 2, 3) d_a, d_b
-    turn: Floats  # (lines, 2, 9) rotations of the frames of a bushing against their nodes
-    stiffness: Floats  # (lines, 6) row of the stiffness of a bushing; else only column 0
-    damping: Floats  # (lines, 6)
-    rest: Floats  # (lines,)
 
 
 class Wrenches(NamedTuple):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import InvalidInput
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
@@ -29,10 +28,8 @@ from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip
 from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, rest_velocities
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
-from pliant.structures.nodal.tables import LineRows
 from pliant.structures.places import Place
-
-SHORTEST = 1e-9  # m between two points; nearer ones leave the direction between them to rounding
+from pliant.structures.relations import LineRows, length_between
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.descriptor import NodalDescriptor
@@ -137,14 +134,7 @@ class PoseElementArm(ArmFacts):
     def _length_at_start(self, name: str, places: Sequence[Place]) -> float:
         part = self.layout.part
         x, R = part(self._start, "position"), rotation_from_quaternion(part(self._start, "rotation"))
-        spans = np.diff([at.pose(x, R)[0] for at in places], axis=0)
-        lengths = np.linalg.norm(spans, axis=1)
-        if lengths.min() < SHORTEST:
-            raise InvalidInput(
-                f"two frames of '{name}' coincide at the start, which leaves no direction between them; move one of"
-                " them, or leave it out"
-            )
-        return float(lengths.sum())
+        return length_between(name, [at.pose(x, R)[0] for at in places])
 
     @cached_property
     def _start(self) -> Floats:

@@ -24,8 +24,9 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.rows import copy_to, load3, load9, plus3, store
 from pliant.spatial.so3 import Quaternion, from_quaternion
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
+from pliant.structures import relative_pose
 from pliant.structures.bundles import zeros_of
-from pliant.structures.nodal import corotational, relative_pose
+from pliant.structures.nodal import corotational
 from pliant.structures.nodal.codes import FIXED, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose, Tree
 

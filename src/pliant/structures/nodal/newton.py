@@ -13,19 +13,13 @@ from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, WALL
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
-from pliant.structures.nodal.relations import (
-    add_along_line,
-    line_gradients,
-    line_slope,
-    line_ways,
-    measure_lines,
-    spring_impulses,
-)
+from pliant.structures.nodal.relations import add_along_line, line_slope, line_ways, spring_impulses
 from pliant.structures.nodal.solver import factorise, put_joints, put_tangent, solve_tree
+from pliant.structures.relations import CLOSED, WALL, line_gradients, measure_lines
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
 CLOSED_TO = 1e-12  # metres; a loop that is more open has not converged

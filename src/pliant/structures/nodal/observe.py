@@ -18,8 +18,8 @@ from pliant.structures.nodal.assembly import LinkNodes
 from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
 from pliant.structures.nodal.corotational import COLUMNS, deformation_at
 from pliant.structures.nodal.mechanism import Elements, Floats, Ints, Wrenches
-from pliant.structures.nodal.relations import line_gradients, measure_lines
-from pliant.structures.nodal.relative_pose import U
+from pliant.structures.relations import line_gradients, measure_lines
+from pliant.structures.relative_pose import U
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure

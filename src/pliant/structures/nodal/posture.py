@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.robot import FreeJoint, SphericalJoint
 from pliant.spatial.arrays import pose_from_twist, rotation_from_vector, to_frame, twist_from_pose
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.loop_constraints import close_loops, least_change
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.coupling import add_shared
 from pliant.structures.nodal.instant_balance import Unknowns
-from pliant.structures.nodal.mechanism import Bodies, Bools, Elements, Floats, Ints, Lines, Tree
+from pliant.structures.nodal.mechanism import Bodies, Bools, Elements, Floats, Ints, Tree
 from pliant.structures.nodal.motion import Moment, new_moment
-from pliant.structures.nodal.relations import line_gradients, measure_lines
+from pliant.structures.relations import CLOSED, Lines, line_gradients, measure_lines
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
@@ -173,14 +173,6 @@ def fitting_rates(structure: Structure, x: Floats, R: Floats, qd: Floats, held: 
     return np.asarray(qd + least_change(slope, G @ y, follows & ~held))
 
 
-CLOSED_WITHIN = 1e-13  # metres and radians, the round-off of a loop of unit size
-CLOSING_STEPS = 60
-LARGEST_STEP = 0.3  # rad or m, of a coordinate in one iteration of closing a loop
-STALLED, BETTER = 10, 0.98  # iterations without such progress end a search
-RESTARTS, RESTART_SPREAD = 6, 0.5  # searches from elsewhere, so many rad or m away
-PROBE = 1e-7  # rad or m, for the derivative of the constraint
-
-
 def base_pose(structure: Structure) -> tuple[Floats, Floats]:
     """Position and rotation of the base."""
     base = structure.robot.base
@@ -277,49 +269,13 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
     x, R = poses(structure, q, free)
     if not len(violations(structure, x, R)):
         return q, x, R
-    size, found = _nearest_closed(structure, q, held, free, follows)
-    enough = CLOSED_WITHIN * max(1.0, _extent(structure))
-    random = np.random.default_rng(1)
-    for _ in range(RESTARTS):
-        if size <= enough or held.all():
-            break
-        # the search may have begun where the violation is largest, and then no direction is better than its opposite
-        aside = np.where(held, q, q + RESTART_SPREAD * random.standard_normal(len(q)))
-        size, found = min(
-            (size, found), _nearest_closed(structure, aside, held, free, follows), key=lambda each: each[0]
-        )
-    x, R = poses(structure, found, free)
-    if size > enough:
-        raise InvalidInput(_cannot_close(structure, violations(structure, x, R), held))
-    return found, x, R
 
+    def open_by(q: Floats) -> Floats:
+        return violations(structure, *poses(structure, q, free))
 
-def _nearest_closed(
-    structure: Structure, q: Floats, held: Bools, free: dict[int, tuple[Floats, Floats]], follows: Bools
-) -> tuple[float, Floats]:
-    """Largest violation that Gauss-Newton leaves from q, and the coordinates there."""
-    best, stalled = (np.inf, q), 0
-    open_by = violations(structure, *poses(structure, q, free))
-    for _ in range(CLOSING_STEPS):
-        size = float(np.abs(open_by).max())
-        stalled = 0 if size < BETTER * best[0] else stalled + 1
-        if size < best[0]:
-            best = (size, q)
-        elif best[0] < CLOSED_WITHIN:
-            break
-        if held.all() or size == 0.0 or stalled > STALLED:
-            break
-        slope = np.zeros((len(open_by), len(q)))
-        for c in np.flatnonzero(~held):
-            for sign in (1.0, -1.0):
-                moved = q.copy()
-                moved[c] += sign * PROBE
-                slope[:, c] += sign * violations(structure, *poses(structure, moved, free)) / (2 * PROBE)
-        change = least_change(slope, open_by, follows)
-        largest = np.abs(change).max()
-        q = q + change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
-        open_by = violations(structure, *poses(structure, q, free))
-    return best
+    owners = [row.owner for row in structure.lines.rows if row.law == CLOSED]
+    found = close_loops(open_by, q, (held, follows), (owners, structure.coordinate_names), _extent(structure))
+    return found, *poses(structure, found, free)
 
 
 def _with_heads_in_place(
@@ -342,37 +298,11 @@ def _with_heads_in_place(
     return q, follows
 
 
-def least_change(slope: Floats, open_by: Floats, follows: Bools) -> Floats:
-    """Of coordinates, to close what is open; the coordinates that follow may change by any amount."""
-    change = np.zeros(len(follows))
-    own = slope[:, follows]
-    for_tree = slope[:, ~follows]
-    reached = own @ np.linalg.pinv(own, rcond=1e-8) if own.size else np.zeros((len(open_by),) * 2)
-    others = np.eye(len(open_by)) - reached
-    change[~follows] = -np.linalg.lstsq(others @ for_tree, others @ open_by, rcond=1e-8)[0]
-    if own.size:
-        left = open_by + for_tree @ change[~follows]
-        change[follows] = -np.linalg.lstsq(own, left, rcond=1e-8)[0]
-    return change
-
-
 def _extent(structure: Structure) -> float:
     """Sum of the lengths of all elements and offsets, the scale of positions."""
     tree = structure.tree
     in_elements = structure.elements.length[tree.joint_type == ELEMENT].sum()
     return float(in_elements + np.linalg.norm(tree.offset, axis=1).sum())
-
-
-def _cannot_close(structure: Structure, open_by: Floats, held: Bools) -> str:
-    rows = [row for row in structure.lines.rows if row.law == CLOSED]
-    worst = int(np.argmax(np.abs(open_by)))
-    loop = rows[worst].owner
-    fixed = [name for name, each in zip(structure.coordinate_names, held) if each]
-    blame = f"with {', '.join(fixed)} prescribed" if fixed else "at any joint positions tried"
-    return (
-        f"loop '{loop}' cannot close with links at rest {blame}: {abs(open_by[worst]):.3g} m or rad stay open;"
-        " correct lengths and frames, or start from joint positions nearer to a closed posture"
-    )
 
 
 def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> tuple[Floats, Floats, Floats]:

@@ -15,11 +15,12 @@ from pliant.spatial.rows import add_to, load3, load6, load9, store
 from pliant.spatial.vectors import apply_transpose, dot
 from pliant.structures.bundles import zeros_of
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE
-from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Lines, Mechanism, Tree
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE
+from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step
-from pliant.structures.nodal.relations import add_along_line, line_slope, span
+from pliant.structures.nodal.relations import add_along_line, line_slope
 from pliant.structures.nodal.solver import solve_tree
+from pliant.structures.relations import CLOSED, Lines, span
 
 
 class LineFactors(NamedTuple):

@@ -7,111 +7,13 @@ line does no work, since phi is zero at both ends; that of a spring is what its 
 
 from __future__ import annotations
 
-import numpy as np
-
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import contact, contact_force
-from pliant.spatial.rows import add_to, load3, load6, load9, store
-from pliant.spatial.vectors import Vector, add, apply, cross, dot, mean, product, scale, sub
-from pliant.structures.loop_constraints import ALONG, DIRECTION
-from pliant.structures.nodal.codes import BUSHING, CABLE, CLOSED, DISTANCE, SPRING
-from pliant.structures.nodal.mechanism import Floats, Lines
+from pliant.spatial.rows import add_to, load3, load6
+from pliant.spatial.vectors import dot
+from pliant.structures.nodal.mechanism import Floats
 from pliant.structures.nodal.motion import Moment, Motion, Step
-from pliant.structures.nodal.relative_pose import PSI, K, U, discrete_gradient, measure_relative_pose, world_force
-
-
-@inline_kernel
-def span(lines: Lines, k: int) -> tuple[int, int]:
-    """First line of those that share one law with line k, and their count: six of a bushing, all of a cable."""
-    return lines.group[k, 0], lines.group[k, 1]
-
-
-@inline_kernel
-def between(lines: Lines, k: int, at: Moment) -> Vector:
-    """World vector from the point on a to the point on b; the rounding errors of the positions included."""
-    a, b = lines.node[k, 0], lines.node[k, 1]
-    r = add(sub(load3(at.x, b), load3(at.x, a)), sub(load3(at.x_low, b), load3(at.x_low, a)))
-    ca = apply(load9(at.R, a), load3(lines.point[k], 0))
-    cb = apply(load9(at.R, b), load3(lines.point[k], 1))
-    return add(r, sub(cb, ca))
-
-
-@kernel
-def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
-    """The values phi of all lines."""
-    for k in range(lines.measure.shape[0]):
-        kind = lines.measure[k]
-        a, b = lines.node[k, 0], lines.node[k, 1]
-        if kind < DIRECTION:
-            at.phi[k] = between(lines, k, at)[kind]
-        elif kind == DIRECTION:
-            da = apply(load9(at.R, a), load3(lines.direction[k], 0))
-            db = apply(load9(at.R, b), load3(lines.direction[k], 1))
-            at.phi[k] = dot(da, db)
-        elif kind == ALONG:
-            at.phi[k] = dot(between(lines, k, at), apply(load9(at.R, a), load3(lines.direction[k], 0)))
-        elif kind == DISTANCE:
-            r = between(lines, k, at)
-            at.phi[k] = np.sqrt(dot(r, r))
-        else:
-            part = kind - BUSHING
-            first, _ = span(lines, k)
-            if part == 0:
-                Ra, Rb = (
-                    product(load9(at.R, a), load9(lines.turn[k], 0)),
-                    product(load9(at.R, b), load9(lines.turn[k], 1)),
-                )
-                measure_relative_pose(between(lines, k, at), Ra, Rb, start_bushing[k, K], at.bushing, k)
-            at.phi[k] = at.bushing[first, U + part] if part < 3 else at.bushing[first, PSI + part - 3]
-
-
-@inline_kernel
-def put_gradient(rows: Floats, k: int, on_a: tuple[Vector, Vector], on_b: tuple[Vector, Vector]) -> None:
-    store(on_a[0], rows, k)
-    store(on_a[1], rows, k, 3)
-    store(on_b[0], rows, k, 6)
-    store(on_b[1], rows, k, 9)
-
-
-@inline_kernel
-def put_force_pair(rows: Floats, k: int, e: Vector, ca: Vector, cb: Vector) -> None:
-    """Gradient of a change along e of the vector between two points with levers ca and cb."""
-    put_gradient(rows, k, (scale(-1.0, e), scale(-1.0, cross(ca, e))), (e, cross(cb, e)))
-
-
-@kernel
-def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, rows: Floats) -> None:
-    """Forces and torques, world, at the origins of both frames for a unit of each line."""
-    for k in range(lines.measure.shape[0]):
-        kind = lines.measure[k]
-        a, b = lines.node[k, 0], lines.node[k, 1]
-        Ra, Rb = load9(R_mean, a), load9(R_mean, b)
-        ca, cb = apply(Ra, load3(lines.point[k], 0)), apply(Rb, load3(lines.point[k], 1))
-        if kind < DIRECTION:
-            e = (1.0 if kind == 0 else 0.0, 1.0 if kind == 1 else 0.0, 1.0 if kind == 2 else 0.0)
-            put_force_pair(rows, k, e, ca, cb)
-        elif kind == DIRECTION:
-            da = apply(Ra, load3(lines.direction[k], 0))
-            db = apply(Rb, load3(lines.direction[k], 1))
-            none = (0.0, 0.0, 0.0)
-            put_gradient(rows, k, (none, cross(da, db)), (none, cross(db, da)))
-        elif kind == ALONG:
-            d = apply(Ra, load3(lines.direction[k], 0))
-            put_force_pair(rows, k, d, ca, cb)
-            add_to(1.0, cross(d, mean(between(lines, k, start), between(lines, k, end))), rows, k, 3)
-        elif kind == DISTANCE:
-            r = mean(between(lines, k, start), between(lines, k, end))
-            put_force_pair(rows, k, scale(2.0 / (start.phi[k] + end.phi[k]), r), ca, cb)
-        else:
-            part = kind - BUSHING
-            first, _ = span(lines, k)
-            n = (1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0)
-            m = (1.0 if part == 3 else 0.0, 1.0 if part == 4 else 0.0, 1.0 if part == 5 else 0.0)
-            gradient = discrete_gradient(start.bushing, end.bushing, first, n, m)
-            F, T = world_force(product(Ra, load9(lines.turn[k], 0)), product(Rb, load9(lines.turn[k], 1)), gradient)
-            r = mean(between(lines, first, start), between(lines, first, end))
-            on_a = add(T, cross(add(ca, r), F))
-            put_gradient(rows, k, (scale(-1.0, F), scale(-1.0, on_a)), (F, add(T, cross(cb, F))))
+from pliant.structures.relations import CABLE, CLOSED, SPRING, Lines, span
 
 
 @kernel
@@ -213,22 +115,3 @@ def enter_lines(lines: Lines, h: float, start: Moment, step: Step) -> tuple[floa
             stored -= elastic * change
             lost += (elastic - force) * change
     return stored, lost
-
-
-@kernel
-def energy_of_lines(lines: Lines, at: Moment) -> float:
-    """Energy in springs, walls and cables."""
-    total = 0.0
-    for k in range(lines.measure.shape[0]):
-        if lines.law[k] == SPRING:
-            first, count = span(lines, k)
-            for j in range(count):
-                aside = at.phi[first + j] - lines.rest[first + j]
-                total += 0.5 * lines.stiffness[k, j] * aside * (at.phi[k] - lines.rest[k])
-        elif lines.law[k] != CLOSED and k == lines.group[k, 0]:
-            height = 0.0
-            for j in range(k, k + lines.group[k, 1]):
-                height += at.phi[j] - lines.rest[j]
-            depth = min(-height if lines.law[k] == CABLE else height, 0.0)
-            total += 0.5 * lines.stiffness[k, 0] * depth * depth
-    return total

@@ -16,18 +16,19 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.dense_algebra import mass_matrix
+from pliant.structures.loop_constraints import independent
 from pliant.structures.massless import refuse_massless
 from pliant.structures.nodal.balance import begin_step
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Motion, choose_mid_frames, move, new_motion, restart_ball_joints
 from pliant.structures.nodal.newton import evaluate, new_solver
 from pliant.structures.nodal.posture import LoopConstraints, body_inertias, columns_of, motions, violations
 from pliant.structures.nodal.relation_solver import fill_answers
-from pliant.structures.nodal.relations import line_gradients
 from pliant.structures.nodal.solver import factorise, put_tangent
 from pliant.structures.nodal.step import take_up
+from pliant.structures.relations import CLOSED, line_gradients
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
@@ -162,7 +163,6 @@ def _prescribed(structure: Structure, prescribed: Bools) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-REDUNDANT = 1e-11  # part of a constraint that is left when those before it are taken out; round-off is below
 PROBE_STEP = 1e-3  # s
 
 
@@ -177,8 +177,8 @@ def kept_lines(arm: PoseElementArm, mechanism: Mechanism, now: Pose) -> tuple[Bo
         return np.ones(len(closed), np.bool_), closed
     at = arm.moment_of(mechanism, now)
     refuse_singular(arm.structure, mechanism.coordinates.prescribed, at.x, at.R.reshape(-1, 3, 3))
-    in_step = ~closed | _independent(_answers_of_step(mechanism, _resting(mechanism, now)), closed)
-    return in_step, _independent(_answers_of_velocities(mechanism, _resting(mechanism, now)), closed)
+    in_step = ~closed | independent(-_answers_of_step(mechanism, _resting(mechanism, now)), closed)
+    return in_step, independent(-_answers_of_velocities(mechanism, _resting(mechanism, now)), closed)
 
 
 def _resting(mechanism: Mechanism, now: Pose) -> Motion:
@@ -218,27 +218,6 @@ def _answers_of_velocities(mechanism: Mechanism, motion: Motion) -> Floats:
     solver = (prescribed, fit.active, fit.factors)
     fill_answers(fit.tree, mechanism.lines, fit.step, at.R, solver, fit.increment, fit.lines)
     return fit.lines.S
-
-
-def _independent(S: Floats, closed: Bools) -> Bools:
-    """Closed lines left by a pivoted elimination of the symmetric matrix of their answers."""
-    rows = np.flatnonzero(closed)
-    A = -0.5 * (S + S.T)[np.ix_(rows, rows)]
-    scale = np.sqrt(np.maximum(A.diagonal(), 1e-300))
-    A = A / np.outer(scale, scale)
-    # a line along which nothing can move has no answer at all
-    reachable = scale > 1e-9 * scale.max()
-    A[~reachable], A[:, ~reachable] = 0.0, 0.0
-    kept = np.zeros(len(closed), np.bool_)
-    left = list(np.flatnonzero(reachable))
-    while left:
-        pivot = max(left, key=lambda k: A[k, k])
-        if A[pivot, pivot] < REDUNDANT:
-            break
-        left.remove(pivot)
-        kept[rows[pivot]] = True
-        A = A - np.outer(A[:, pivot], A[pivot]) / A[pivot, pivot]
-    return kept
 
 
 def refuse_massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> None:

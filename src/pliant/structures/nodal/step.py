@@ -23,14 +23,14 @@ from pliant.structures.nodal.balance import (
     node_losses,
     port_flows,
 )
-from pliant.structures.nodal.codes import BUSHING, CLOSED, ELEMENT
+from pliant.structures.nodal.codes import ELEMENT
 from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
 from pliant.structures.nodal.element import LARGEST_BEND, measure_element, node_distance, too_bent
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, Motion, Past, Step
 from pliant.structures.nodal.newton import PLACE, Control, Solver, solve_step, work_of_closing
-from pliant.structures.nodal.relations import measure_lines
-from pliant.structures.nodal.relative_pose import K
+from pliant.structures.relations import BUSHING, CLOSED, measure_lines
+from pliant.structures.relative_pose import K
 from pliant.structures.stepping import (
     CONVERGED,
     DEEPEST,

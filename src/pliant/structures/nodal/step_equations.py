@@ -24,7 +24,7 @@ from pliant.spatial.arrays import STEP
 from pliant.structures.bundles import complex_of
 from pliant.structures.loads import base_table
 from pliant.structures.nodal.balance import SUMS, begin_step
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE
+from pliant.structures.nodal.codes import ELEMENT, FREE
 from pliant.structures.nodal.consistency import renew_drag
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import Motion, Signals, move, new_motion, new_pose, restart_ball_joints
@@ -32,6 +32,7 @@ from pliant.structures.nodal.newton import evaluate
 from pliant.structures.nodal.singularity import kept_lines
 from pliant.structures.nodal.step import Tables, run_steps, start_run, take_up
 from pliant.structures.nodal.stepper import Stepper
+from pliant.structures.relations import CLOSED
 from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:

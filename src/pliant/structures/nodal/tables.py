@@ -11,8 +11,7 @@ so mass, energy and all laws are those of one body, and every law, drive and res
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,15 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import matrix_of, transform_inertia
-from pliant.model.inputs import Acts, Measure, Relation
-from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, SphericalJoint, UniversalJoint
-from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.mechanics.rigid_body import transform_inertia
+from pliant.robot import Freedom, Joint, LoopJoint, SphericalJoint, UniversalJoint
+from pliant.spatial.arrays import quaternion_from_rotation
 from pliant.structures.joint_tables import Laws
-from pliant.structures.loop_constraints import ALONG, DIRECTION, Row, weld_rows
-from pliant.structures.nodal.codes import BUSHING, CABLE, CLOSED, DISTANCE, FIXED, PRISMATIC, REVOLUTE, SPRING, WALL
-from pliant.structures.nodal.mechanism import Floats, Lines, Tree
+from pliant.structures.loop_constraints import weld_rows
+from pliant.structures.nodal.codes import FIXED, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.mechanism import Floats, Tree
 from pliant.structures.places import IDENTITY, ORIGIN, Place
+from pliant.structures.relations import LineRows, carried_frame
 
 NOTHING = np.zeros(6)
 
@@ -126,118 +125,6 @@ class Nodes:
 def _is_off_center(inertia: Floats) -> bool:
     """Whether the centre of mass lies off the origin of the frame."""
     return bool(np.abs(inertia[:3, 3:]).max() > 1e-12 * inertia[0, 0])
-
-
-@dataclass(frozen=True)
-class LineRow:
-    """One scalar relation between two frames, and the part it belongs to."""
-
-    owner: str
-    measure: int
-    law: int
-    frames: tuple[Place, Place]
-    directions: tuple[Floats, Floats] = (ORIGIN, ORIGIN)  # each in its frame
-    stiffness: Floats = field(default_factory=lambda: NOTHING)
-    damping: Floats = field(default_factory=lambda: NOTHING)
-    rest: float = 0.0
-    of_law: tuple[int, int] = (0, 1)  # its place among the rows of one law, and their count
-
-
-def first_of(value: float) -> Floats:
-    """The row of a law that acts on its own line only."""
-    row = np.zeros(6)
-    row[0] = value
-    return row
-
-
-LAWS = {Acts.ALWAYS: SPRING, Acts.BELOW: WALL, Acts.ABOVE: CABLE}
-
-
-@dataclass
-class LineRows:
-    """Lines of loop joints, of springs, boxes and cones of joints, and of connected components."""
-
-    rows: list[LineRow] = field(default_factory=list)
-
-    def relate(self, relation: Relation, frames: Sequence[Place]) -> None:
-        """The rows of a relation between frames on nodes."""
-        name, law, rest = relation.name, LAWS[relation.acts], relation.rest
-        K, D = np.array(relation.stiffness, float), np.array(relation.damping, float)
-        if relation.measure is Measure.POSE:
-            self.six(name, frames[0], frames[1], K, D)
-            return
-        measure = DISTANCE if relation.measure is Measure.LENGTH else ALONG
-        axis = np.asarray(relation.axis, float)
-        spans = list(itertools.pairwise(frames))
-        for k, pair in enumerate(spans):
-            how = first_of(K[0, 0]), first_of(D[0, 0]), 0.0 if k else rest, (k, len(spans))
-            self.rows.append(LineRow(name, measure, law, pair, (axis, axis), *how))
-
-    def close(self, owner: str, rows: Iterable[Row], first: Place, second: Place) -> None:
-        """Constraints between two frames."""
-        self.rows += [LineRow(owner, row[0], CLOSED, (first, second), row[1:]) for row in rows]
-
-    def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
-        """Spring and cone of a ball joint."""
-        if joint.spring:
-            six = np.diag([0.0, 0.0, 0.0, *(joint.spring.stiffness,) * 3])
-            at_rest = first.turned(matrix_of(joint.spring.rest_rotation))
-            self.six(joint.name, at_rest, second, six, np.zeros((6, 6)))
-        if joint.limits:
-            self._cone(joint.name, joint.limits, first, second)
-
-    def hold_free(self, joint: FreeJoint, first: Place, second: Place) -> None:
-        """Spring, box and cone of a free joint."""
-        spring, box = joint.spring, joint.limits
-        if spring:
-            at_rest = first.moved(spring.rest_position).turned(matrix_of(spring.rest_rotation))
-            self.six(joint.name, at_rest, second, np.array(spring.stiffness, float), np.zeros((6, 6)))
-        if box:
-            how, frames = (first_of(box.stiffness), first_of(box.damping)), (first, second)
-            for k, axis in enumerate(np.eye(3)):
-                for side, stop in ((axis, box.lower[k]), (-axis, -box.upper[k])):
-                    self.rows.append(LineRow(joint.name, ALONG, WALL, frames, (side, side), *how, stop))
-        if joint.cone:
-            self._cone(joint.name, joint.cone, first, second)
-
-    def _cone(self, owner: str, cone: Cone, first: Place, second: Place) -> None:
-        axis = np.asarray(cone.axis, float)
-        axis = axis / np.linalg.norm(axis)
-        # the line measures the cosine: a turn by d moves it by sin(half_angle) d at the edge of the cone
-        steep = np.sin(cone.half_angle) ** 2
-        how = first_of(cone.stiffness / steep), first_of(cone.damping / steep), float(np.cos(cone.half_angle))
-        self.rows.append(LineRow(owner, DIRECTION, WALL, (first, second), (axis, axis), *how))
-
-    def six(self, owner: str, first: Place, second: Place, stiffness: Floats, damping: Floats) -> None:
-        """A six-component spring and damper between two frames."""
-        frames, none = (first, second), (ORIGIN, ORIGIN)
-        for k in range(6):
-            row = LineRow(owner, BUSHING + k, SPRING, frames, none, stiffness[k], damping[k], of_law=(k, 6))
-            self.rows.append(row)
-
-    def lines(self) -> Lines:
-        """All rows as arrays."""
-        rows, count = self.rows, len(self.rows)
-
-        def array(values: Iterable[object], *shape: int, kind: type = float) -> Any:
-            return np.array(list(values), kind).reshape(count, *shape)
-
-        def of_frames(value: Callable[[Place], object], *shape: int, kind: type = float) -> Any:
-            return array(([value(frame) for frame in row.frames] for row in rows), 2, *shape, kind=kind)
-
-        turned = ([a.rotation @ d for a, d in zip(row.frames, row.directions)] for row in rows)
-        return Lines(
-            array((row.measure for row in rows), kind=np.int64),
-            array((row.law for row in rows), kind=np.int64),
-            array(((k - row.of_law[0], row.of_law[1]) for k, row in enumerate(rows)), 2, kind=np.int64),
-            of_frames(lambda frame: frame.body, kind=np.int64),
-            of_frames(lambda frame: frame.position, 3),
-            array(turned, 2, 3),
-            of_frames(lambda frame: frame.rotation, 9),
-            array((row.stiffness for row in rows), 6),
-            array((row.damping for row in rows), 6),
-            array(row.rest for row in rows),
-        )
 
 
 SHARE = 0.5  # of the inertia of a body that its head takes
@@ -347,12 +234,6 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
     return Head(loop.name, joint, first, second, range(begin, node + 1), coordinates, backwards)
 
 
-def carried_frame(loop: LoopJoint, second: Place) -> Place:
-    """The second frame of a loop joint, turned so that the axes of a universal joint start across each other."""
-    joint = loop.joint
-    return second.turned(_shortest_turn(loop, joint).T) if isinstance(joint, UniversalJoint) else second
-
-
 def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
     """What the head takes of a body, in its own frame; None where that has no inertia along the coordinates."""
     at, R, r = nodes.carrier(body.body)
@@ -366,13 +247,3 @@ def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
         if not freedom.translates and not axis @ share[3:, 3:] @ axis > LEAST * heaviest:
             return None
     return np.asarray(share)
-
-
-def _shortest_turn(loop: LoopJoint, joint: UniversalJoint) -> Floats:
-    """The rotation of the second axis of a universal joint to its place across the first."""
-    given, across = np.asarray(loop.second_axis, float), np.asarray(joint.second_axis, float)
-    axis = np.cross(given, across)
-    sine = float(np.linalg.norm(axis))
-    if sine == 0.0:
-        return IDENTITY
-    return np.asarray(rotation_from_vector(np.arctan2(sine, given @ across) / sine * axis))

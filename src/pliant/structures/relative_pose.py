@@ -21,11 +21,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.rows import load3, plus3, store
 from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, column, cross, dot, mean, scale
-from pliant.structures.nodal.mechanism import Floats
+
+Floats = NDArray[np.float64]
 
 TERMS = 14
 SHORT_TERMS, SHORT_BELOW = 7, 0.008  # angles up to 0.126 rad
