@@ -94,7 +94,7 @@ def ruler() -> Callable[[object], Model]:
 
 def servo() -> Callable[[object], Model]:
     parts = (
-        pl.control.VelocityServo(gain=6.0, period=2e-3),
+        pl.control.VelocityServo(gain=1.0, period=2e-3),
         pl.control.PositionLoop(pl.motions.Hold(0.5), gain=6.0, period=10e-3),
     )
     return strip(*parts)

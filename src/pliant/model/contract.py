@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -100,6 +100,13 @@ class Record:
     statistics: dict[str, float]
     violations: dict[str, Array] = field(default_factory=dict)
     last_rates: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def at(self, rows: NDArray[np.int64]) -> Record:
+        """The same run at some of its saved times."""
+        efforts = {name: values[rows] for name, values in self.efforts.items()}
+        violations = {name: values[rows] for name, values in self.violations.items()}
+        kept = self.time[rows], self.states[rows], self.ledger.at(rows)
+        return replace(self, time=kept[0], states=kept[1], ledger=kept[2], efforts=efforts, violations=violations)
 
 
 class Stability(StrEnum):

@@ -60,6 +60,12 @@ class Ledger:
     def stored(self) -> Array:
         return self.kinetic + self.strain
 
+    def at(self, rows: Any) -> Ledger:
+        """The ledger at some of the saved times."""
+        kept = {name: getattr(self, name)[rows] for name in ("kinetic", "strain", *SUMS)}
+        works, taken = ({name: values[rows] for name, values in each.items()} for each in (self.works, self.taken))
+        return replace(self, works=works, taken=taken, **kept)
+
     @property
     def empty(self) -> bool:
         """Whether no energy was ever stored or exchanged: nothing happened."""

@@ -53,6 +53,15 @@ def installed_versions() -> dict[str, str]:
 Error = ErrorEstimate | tuple[int, float] | None  # as trials tell it, or the order and length of fixed steps
 
 
+def indicated_error(model: Model, record: Record, steps: tuple[int, float]) -> ErrorEstimate | None:
+    """What the tip of an arm at ends of fixed steps tells of their error."""
+    if not (hasattr(model, "joint_names") and record.ending.completed):
+        return None
+    found = indicated(record.time, cast(Arm, model).tip(record.states)[0], *steps)
+    reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
+    return None if np.isnan(found) else ErrorEstimate(found, float("nan"), reach)
+
+
 @dataclass(frozen=True, eq=False)
 class LiveSource:
     """The model that ran."""
@@ -65,13 +74,7 @@ class LiveSource:
 
     @cached_property
     def error(self) -> ErrorEstimate | None:
-        if not isinstance(self.told, tuple):
-            return self.told
-        if not (self.of_arm and self.record.ending.completed):
-            return None
-        found = indicated(self.record.time, self.tip_position, *self.told)
-        reach = float(getattr(getattr(self.model, "arm", self.model), "reach", 1.0))
-        return None if np.isnan(found) else ErrorEstimate(found, float("nan"), reach)
+        return indicated_error(self.model, self.record, self.told) if isinstance(self.told, tuple) else self.told
 
     @property
     def of_arm(self) -> bool:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import ErrorEstimate
+from pliant.model.error_estimate import windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.results.summary import alternating, doubts
-from pliant.results.trajectory import Trajectory
+from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.simulation import accuracy as accurate
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, saved_times, step_grid, wanted_times
@@ -149,15 +149,14 @@ def simulate(
     )
     saved = (until, outputs, progress)
     asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
-    error: ErrorEstimate | tuple[int, float] | None = None
+    error: Error = None
     trials = {}
     if integrator is None:
         found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         trials = {"trials": str(found.trials)}
     else:
-        record = _advance(model, start, integrator, *saved)
-        error = None if isinstance(integrator, IDA) else (integrator.method.order, integrator.step)
+        record, error = _advance(model, start, integrator, *saved)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
@@ -167,8 +166,8 @@ def simulate(
                 f"{arm.formulation} computes in place of {given}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
-            if not isinstance(error, ErrorEstimate):
-                record = _advance(model, start, integrator, *saved)
+            if not trials:
+                record, error = _advance(model, start, integrator, *saved)
             else:
                 found = accurate.find(arm, until, asked, start, outputs, progress)
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
@@ -214,15 +213,23 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
 
 def _advance(
     model: Model, start: Array, integrator: Integrator, until: float, outputs: int | Array, progress: Progress
-) -> Record:
+) -> tuple[Record, Error]:
+    """A run with steps that are given, and what tells its error."""
     marks = corners(model.inputs, until)
     if isinstance(integrator, IDA):
         wanted = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
-        return advance_by_ida(model, start, integrator, wanted, marks, progress)
-    grid = step_grid(marks, integrator.step)
+        return advance_by_ida(model, start, integrator, wanted, marks, progress), None
+    grid, order = step_grid(marks, integrator.step), integrator.method.order
     wanted = saved_times(grid, outputs, until)
-    run = Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
-    return advance(model, run)
+    shown = np.union1d(wanted, windows(grid, order)) if len(wanted) < len(grid) else wanted
+    run = Run(start, grid, shown, model.inputs, integrator.method, integrator.newton_tolerance, progress)
+    record = advance(model, run)
+    if len(shown) == len(wanted):
+        return record, (order, integrator.step)
+    seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
+    last = np.arange(len(record.time)) == len(record.time) - 1
+    record = record.at(np.flatnonzero(np.isin(record.time, wanted) | last))
+    return record, indicated_error(model, seen, (order, integrator.step))
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:
