@@ -143,7 +143,7 @@ def test_derivatives_of_a_step_with_relations_and_a_loop_are_exact() -> None:
         np.testing.assert_allclose(exact, slope, atol=1e-11 * np.abs(exact).max())
 
 
-def test_equilibrium_and_small_motions_of_a_loop_are_those_of_fine_pose_elements() -> None:
+def test_equilibrium_and_linearised_motion_of_a_loop_are_those_of_fine_pose_elements() -> None:
     robot = replace(SQUARE, gravity=(0.3, -9.81, 0.5))
     hold = [
         pl.JointPD(pl.motions.Hold(x), 60.0, 3.0, joints=[j]) for x, j in ((0.0, "right_drive"), (0.1, "left_drive"))
