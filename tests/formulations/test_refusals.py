@@ -14,11 +14,6 @@ ENDS = ("joint", "base", "rod")
     ("joint", "loops", "reason"),
     [
         (
-            pl.joints.SphericalJoint(*ENDS, spring=pl.joints.BallSpring(1.0)),
-            (),
-            "joint 'joint' is spherical with a spring or a cone",
-        ),
-        (
             pl.joints.FreeJoint(*ENDS, slide_friction=pl.joints.Friction(0.1)),
             (),
             "joint 'joint' is free with dry friction",
@@ -33,7 +28,7 @@ ENDS = ("joint", "base", "rod")
             "loop joint 'pin' has a spring, damping, friction or limits",
         ),
     ],
-    ids=["ball", "flight", "loop"],
+    ids=["flight", "loop"],
 )
 def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.joints.LoopJoint, ...], reason: str) -> None:
     robot = pl.Robot("arm", (ROD,), (joint,), loops=loops)

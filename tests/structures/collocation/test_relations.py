@@ -143,7 +143,7 @@ def test_derivatives_of_a_step_with_relations_and_a_loop_are_exact() -> None:
         np.testing.assert_allclose(exact, slope, atol=1e-11 * np.abs(exact).max())
 
 
-def test_equilibrium_and_small_motions_of_a_loop_are_those_of_fine_pose_elements() -> None:
+def test_equilibrium_and_linearised_motion_of_a_loop_are_those_of_fine_pose_elements() -> None:
     robot = replace(SQUARE, gravity=(0.3, -9.81, 0.5))
     hold = [
         pl.JointPD(pl.motions.Hold(x), 60.0, 3.0, joints=[j]) for x, j in ((0.0, "right_drive"), (0.1, "left_drive"))
@@ -208,3 +208,16 @@ def test_loop_joints_that_are_driven_are_left_to_pose_elements_and_it_is_said() 
     pin = pl.joints.LoopJoint("pin", pl.joints.LoopKind.SPHERICAL, At("link"), At("base", position=(1.0, 0.0, 0.0)))
     with pytest.raises(pl.InvalidInput, match="loop joint 'pin' closes a loop, but the mixed element"):
         pl.MixedElement().compile(replace(pl.load(pl.library.path("macchelli_link")), loops=(pin,)))
+
+
+def test_the_spring_of_a_ball_joint_holds_a_link_as_it_holds_pose_elements() -> None:
+    section = pl.GeneralSection(stiffness=(1e4, 1e4, 1e4, 50.0, 50.0, 50.0), inertia=(1.0, 1.0, 1.0, 0.01, 5e-3, 5e-3))
+    rod = pl.FlexibleLink("rod", 1.0, section)
+    ball = pl.joints.SphericalJoint("ball", "base", "rod", spring=pl.joints.BallSpring(20.0), damping=0.2)
+    robot = pl.Robot("held", (rod,), (ball,), gravity=(0.0, 0.5, -9.81))
+    tip = run(spectral(robot), 0.4, 4, 2e-3).tip_position
+    apart = [
+        np.abs(run(pose(robot, elements=n), 0.4, 2, h).tip_position - tip).max() for n, h in ((8, 2e-3), (16, 1e-3))
+    ]
+    assert 3.5 < apart[0] / apart[1] < 4.5
+    assert apart[1] < 1e-3
