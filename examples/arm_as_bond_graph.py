@@ -20,7 +20,8 @@ robot = pl.Robot(
     gravity=(0.0, 0.0, -9.81),
 )
 hold = pl.JointPD(pl.motions.Hold(0.2), stiffness=(30.0, 20.0), damping=0.3)
-arm = pl.connect(pl.Corotational(elements=2).compile(robot), hold)
+paper = pl.corotational.Axes.FIRST_END  # those of the components
+arm = pl.connect(pl.Corotational(elements=2, axes=paper).compile(robot), hold)
 
 graph = pl.bond_graph.of(arm, pl.bond_graph.Beams(elements=2))
 pl.bond_graph.draw(graph, level=2).save("two_links.svg", overwrite=True)

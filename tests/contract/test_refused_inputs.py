@@ -31,8 +31,8 @@ def linearise(arm: Arm, inputs: Inputs) -> object:
     return arm.linearise(arm.initial_state(), inputs, 0.0)
 
 
-# the nodal structure carries it
-WITH_WALLS = (pl.PoseElement, pl.Corotational)
+# nodal and collocated chains carry it
+WITH_WALLS = (pl.PoseElement, pl.Corotational, pl.GeometricallyExact, pl.MixedElement)
 WITHOUT_WALLS = [kind for kind in KINDS if not isinstance(kind.formulation, WITH_WALLS)]
 
 

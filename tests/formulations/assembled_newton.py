@@ -51,13 +51,13 @@ def consistency_error(stepper: formulation.Stepper, tables: formulation.Tables) 
     unknowns, residuals = (stages.dV, stages.de, stages.qd), (stages.rho, stages.rho_e, stages.rho_q)
 
     def residual() -> np.ndarray:
-        evaluate(plant, scheme.method, state, stages, (tables.joints[0], tables.loads[0]), STEP, False)
+        evaluate(plant, scheme.method, state, stages, (tables.joints[0], tables.loads[0], tables.base[0]), STEP, False)
         return np.concatenate([values.ravel() for values in residuals])
 
     before = residual()
     start = [values.copy() for values in unknowns]
     assert factorise(plant, scheme.spectrum, solver.frozen, solver.factors, stages, STEP)
-    assert join_links(plant, scheme.spectrum, stages, solver.frozen, solver.factors)
+    assert join_links(plant, scheme.spectrum, state, stages, solver.frozen, solver.factors)
     improve(plant, scheme, solver, STEP)
     increment = [values - old for values, old in zip(unknowns, start)]
     ends = []

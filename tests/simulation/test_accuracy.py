@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,20 @@ def test_long_steps_tell_their_error_without_being_asked() -> None:
     (warning,) = pl.simulate(model, 2.0, pl.Gauss(2, 0.05), outputs=4).warnings()  # whatever is saved
     assert "the steps are too long" in warning
     assert not pl.simulate(model, 2.0, pl.Gauss(4, 2e-3)).warnings()
+
+
+def test_stiff_dampers_are_left_to_a_method_that_damps() -> None:
+    """A drive stops a spinning rod at once; with Gauss collocation its rate would stay for many steps."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    spun = replace(strip, joints=(replace(strip.joints[0], initial_rate=8.0),))
+    held = pl.connect(pl.GeometricallyExact().compile(spun), pl.JointPD(pl.motions.Hold(0.0), 0.0, 2e4))
+    run = pl.simulate(held, 0.5, accuracy=1e-3, outputs=50)
+    assert run.provenance.choices["integrator"].startswith("Radau(order=5")
+    assert run.error is not None
+    assert run.error.reached
+    assert run.ledger.numerical_loss[-1] > 0.0
+    assert run.ledger.worst_ratio < 1e-10
+    assert not run.warnings()
 
 
 @pytest.mark.parametrize("order", [2, 4])

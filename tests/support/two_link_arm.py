@@ -82,7 +82,7 @@ class TwoLinkArm:
 
     def record(self, run: Run) -> Record:
         zero = np.zeros(1)
-        ledger = Ledger(*[zero] * 3, {}, *[zero] * 6, worst_ratio=0.0, worst_time=0.0, exact=True)
+        ledger = Ledger(*[zero] * 3, {}, *[zero] * 7, worst_ratio=0.0, worst_time=0.0, exact=True)
         ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
         return Record(run.grid[-1:], run.start[None], {}, ledger, ending, {})
 

@@ -80,10 +80,10 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     return SLOWED[order] * total * float(at[-1] - at[0]) / seen if seen > 0.0 else float("nan")
 
 
-def windows(grid: Array, order: int) -> Array:
-    """Ends of steps in a few stretches of a run, enough for `indicated`."""
+def windows(grid: Array, order: int, begin: int) -> Array:
+    """Ends of steps in a few stretches of a run from one of them on, enough for `indicated`."""
     length, steps = order + 10, len(grid) - 1
-    if steps <= WINDOWS * length:
-        return grid
-    first = np.linspace(0, steps - length, WINDOWS).round().astype(int)
+    if steps - begin <= WINDOWS * length:
+        return grid[begin:]
+    first = np.linspace(min(begin, steps - length), steps - length, WINDOWS).round().astype(int)
     return np.asarray(grid[np.unique(first[:, None] + np.arange(length + 1))])

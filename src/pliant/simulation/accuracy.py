@@ -26,7 +26,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, divided, step_grid, wanted_times
-from pliant.simulation.integrators import Gauss
+from pliant.simulation.integrators import Gauss, Radau
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.start import consistent_start
 
@@ -41,6 +41,7 @@ UNKNOWN_DECAY = 0.4
 FAR = 2.5  # times the steps of a trial that its error may foretell
 TRUSTED = 4.0  # times what a trial shows by itself that others may make of its error
 LOOSE = 2e-3  # accuracy that the coarsest mesh may serve
+DOUBTED, RATE_THAT_MATTERS = 5.0, 0.05  # differences of positions, and part of the largest rate
 MOST_SHOWN = 4096  # steps at whose ends a trial is looked at
 ROUNDING = 1e-13  # of the reach
 USUAL = 1e-3  # accuracy of runs for which none is asked
@@ -65,7 +66,7 @@ class Found:
     model: Model
     start: Array
     record: Record
-    integrator: Gauss
+    integrator: Gauss | Radau
     error: ErrorEstimate
     trials: int
 
@@ -133,6 +134,7 @@ class Search:
         robot = getattr(model, "robot", None)
         parents = [joint.parent for joint in robot.joints] if robot is not None else []
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
+        self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
 
@@ -176,11 +178,28 @@ class Search:
             return level
         return self.own
 
-    def integrator(self, count: int, loose: bool) -> Gauss:
+    def integrator(self, count: int, loose: bool) -> Gauss | Radau:
         """Steps of which every base step has ``count``; trials need no exact ledger."""
         tolerance = float(np.clip(1e-4 * self.accuracy, 1e-10, 1e-8))
         step = float(np.max(np.diff(self.base))) / count
-        return Gauss(self.order, step, tolerance, 1.0 if loose else Gauss().energy_tolerance)
+        kept = tolerance, 1.0 if loose else Gauss().energy_tolerance
+        return Radau(5, step, *kept) if self.rings else Gauss(self.order, step, *kept)
+
+    def ringing(self, model: Model, grid: Array, states: Array) -> bool:
+        """Whether joint rates at ends of steps are not those by which the joints move, where Radau is there to help.
+
+        What is damped much faster than a step stays in the rates, with changing sign or the same; positions know
+        nothing of it. Where positions are not resolved themselves, differences over twice the time differ as much.
+        """
+        if self.rings or model.highest_order < 4 or not isinstance(model, Arm) or len(grid) < 9:
+            return False
+        own = ~np.array(model.inputs.prescribed, np.bool_)
+        q, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
+        moving = np.gradient(q, grid, axis=0)[2:-2]
+        wide = (q[4:] - q[:-4]) / (grid[4:] - grid[:-4])[:, None]
+        missed = np.abs(rates[2:-2] - moving) - DOUBTED * np.abs(moving - wide)
+        bad = np.any(missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING, axis=1)
+        return bool(np.any(bad[:-3] & bad[1:-2] & bad[2:-1] & bad[3:]))
 
     def grid(self, count: int) -> Array:
         return divided(self.base, np.full(len(self.base) - 1, count))
@@ -188,7 +207,8 @@ class Search:
     def indicated(self, grid: Array, tips: Array) -> float:
         """Error that ends of steps show by themselves, part of the reach."""
         step = float(np.max(np.diff(grid)))
-        return max(indicated(grid, tips[:, k], self.order, step) for k in range(tips.shape[1]))
+        order = self.integrator(1, True).order
+        return max(indicated(grid, tips[:, k], order, step) for k in range(tips.shape[1]))
 
     def tips(self, level: int, count: int) -> Array | None:
         """Of a trial; None if it does not end."""
@@ -206,17 +226,21 @@ class Search:
                 return None
             self.trials += 1
             grid = self.grid(count)
-            rows = np.union1d(self.compared, grid) if len(grid) <= MOST_SHOWN else self.compared
+            looked_at = len(grid) <= MOST_SHOWN
+            rows = np.union1d(self.compared, grid) if looked_at else self.compared
             record = self.run(row, count, rows, True, with_copied_laws(row.model))
             if record.ending.cause in STOPS:
                 raise Stopped(row, count, record)
             row.tips[count], row.cause = None, record.ending.cause
             if record.ending.completed:
-                tips = self.seen(row.model, record.states)
+                tips, ends = self.seen(row.model, record.states), np.searchsorted(rows, grid)
+                if looked_at and self.ringing(row.model, grid, record.states[ends]):
+                    self.rings = True
+                    for each in self.rows.values():
+                        each.tips.clear()
+                    return self.tips(level, count)
                 row.tips[count] = tips[np.searchsorted(rows, self.compared)]
-                row.shown[count] = (
-                    self.indicated(grid, tips[np.searchsorted(rows, grid)]) if len(rows) > len(grid) else nan
-                )
+                row.shown[count] = self.indicated(grid, tips[ends]) if looked_at else nan
         return row.tips[count]
 
     def run(

@@ -221,14 +221,17 @@ def _advance(
         return advance_by_ida(model, start, integrator, wanted, marks, progress), None
     grid, order = step_grid(marks, integrator.step), integrator.method.order
     wanted = saved_times(grid, outputs, until)
-    shown = np.union1d(wanted, windows(grid, order)) if len(wanted) < len(grid) else wanted
+    # from the first saved time on: its efforts stand for those at the start
+    begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
+    shown = np.union1d(wanted, windows(grid, order, begin)) if len(wanted) < len(grid) else wanted
     run = Run(start, grid, shown, model.inputs, integrator.method, integrator.newton_tolerance, progress)
     record = advance(model, run)
     if len(shown) == len(wanted):
         return record, (order, integrator.step)
     seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
-    last = np.arange(len(record.time)) == len(record.time) - 1
-    record = record.at(np.flatnonzero(np.isin(record.time, wanted) | last))
+    rows = np.isin(record.time, wanted)
+    rows[-1] |= not record.ending.completed  # where it stopped
+    record = record.at(np.flatnonzero(rows))
     return record, indicated_error(model, seen, (order, integrator.step))
 
 

@@ -95,12 +95,14 @@ def test_a_method_that_a_substitute_does_not_take_is_refused_with_what_made_the_
     integrator: pl.Gauss | pl.Radau,
 ) -> None:
     """Who chose spectral links, which take any order, must read which part of the model changed that."""
-    rod = pl.load(pl.library.path("macchelli_link"))
-    wall = pl.Wall("floor", pl.At("link"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
-    over_a_floor = pl.connect(pl.GeometricallyExact(degree=4).compile(rod), wall)
+    rod = pl.load(pl.library.path("macchelli_link")).links[0]
+    ball = pl.Robot("rod_on_a_ball", (rod,), (pl.joints.SphericalJoint("ball", "base", rod.name),))
+    to = [pl.motions.Hold(0.1)] * 3
+    held = pl.JointPD(to, stiffness=20.0, damping=1.0, joints=["ball.x", "ball.y", "ball.z"])
+    followed = pl.connect(pl.GeometricallyExact(degree=4).compile(ball), held)
     name = f"{type(integrator).__name__}\\(order={integrator.order}\\)"
-    with pytest.raises(pl.InvalidInput, match=rf"{name}.*does not carry the wall 'floor'.*use Gauss\(order=2\)"):
-        pl.simulate(over_a_floor, until=0.01, integrator=integrator)
+    with pytest.raises(pl.InvalidInput, match=rf"{name}.*feedback holds joint 'ball'.*use Gauss\(order=2\)"):
+        pl.simulate(followed, until=0.01, integrator=integrator)
 
 
 def test_wall_beside_a_moving_base() -> None:

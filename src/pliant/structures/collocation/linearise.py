@@ -188,9 +188,9 @@ class Motion:
     def joint_turning(self) -> Sparse:
         """What joint rates make of twists behind the joints."""
         now, tree = self.now, self.arm.chain.tree
-        dofs, rates = np.where(tree.dof >= 0, tree.dof, 0), np.where(tree.dof >= 0, 1.0, 0.0)
+        rates = np.append(self.stages.qd[0], 0.0)[tree.dof]  # that of fixed joints is the last
         relative = np.zeros_like(tree.S)  # twists of the poses of links against their parents
-        np.add.at(relative, now.placed_by, tree.S * (rates * self.stages.qd[0][dofs])[:, None])
+        np.add.at(relative, now.placed_by, tree.S * rates[:, None])
         return spread(-bracket(relative), now.roots, now.roots, (now.size, now.size))
 
     @cached_property

@@ -72,7 +72,7 @@ class StepMaps:
     def increments(self, carried: Floats, inputs: Floats, states: int) -> Floats:
         """E of many steps, (steps, stages, states)."""
         flat = carried @ self.stages.T + inputs @ self.stage_inputs.T
-        return np.asarray(flat.reshape(len(carried), len(self.stages) // states, states))
+        return np.asarray(flat.reshape(len(carried), len(self.stages) // max(states, 1), states))
 
 
 @on_one_core
