@@ -77,27 +77,30 @@ def soft(length: float = 1.0, name: str = "link") -> pl.FlexibleLink:
     return pl.FlexibleLink(name, length, section=SOFT)
 
 
-def ruler() -> Callable[[object], Model]:
-    """A steel ruler of 1 mm, held by a sampled law."""
+def ruler(*parts: object) -> Callable[[object], Model]:
+    """A steel ruler of 1 mm on a hub, moved by sampled laws."""
     steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3, damping=1e-5)
     link = pl.FlexibleLink("ruler", 0.5, section=pl.Rectangle(height=0.001, width=0.03), material=steel)
     hub = pl.Payload("hub", "ruler", at=pl.End.ROOT, mass=0.1, inertia=(1e-3, 1e-3, 1e-3))
     robot = pl.Robot("ruler", (link,), (pl.RevoluteJoint("motor", "base", "ruler"),), payloads=(hub,))
 
-    def law(sample: object) -> float:
-        reference = 0.8 * min(sample.time / 0.3, 1.0)  # type: ignore[attr-defined]
-        return 2.0 * (reference - sample.joint_positions[0]) - 0.12 * sample.joint_rates[0]  # type: ignore[attr-defined, no-any-return]
-
-    controller = pl.control.SampledController(law, period=2e-3)
-    return lambda formulation: pl.connect(formulation.compile(robot), controller)  # type: ignore[attr-defined]
+    return lambda formulation: pl.connect(formulation.compile(robot), *parts)  # type: ignore[attr-defined]
 
 
-def servo() -> Callable[[object], Model]:
-    parts = (
-        pl.control.VelocityServo(gain=1.0, period=2e-3),
-        pl.control.PositionLoop(pl.motions.Hold(0.5), gain=6.0, period=10e-3),
-    )
-    return strip(*parts)
+def follow(sample: object) -> float:
+    reference = 0.8 * min(sample.time / 0.3, 1.0)  # type: ignore[attr-defined]
+    return 2.0 * (reference - sample.joint_positions[0]) - 0.12 * sample.joint_rates[0]  # type: ignore[attr-defined, no-any-return]
+
+
+SAMPLED = pl.control.SampledController(follow, period=2e-3)
+SERVO = pl.control.VelocityServo(gain=0.3, period=2e-3)
+LOOP = pl.control.PositionLoop(pl.motions.Hold(0.5), gain=6.0, period=10e-3)
+
+
+def damic() -> Callable[[object], Model]:
+    """Two links of 8 m on prescribed moves."""
+    moves = [pl.PrescribedMotion(name, QUINTIC(0.0, 0.8, 4.0)) for name in ("shoulder", "elbow")]
+    return lambda formulation: arm("damic_two_link", formulation, *moves)
 
 
 def four_bar() -> Callable[[object], Model]:
@@ -131,7 +134,7 @@ MOTIONS = {
     "strip, elastic gear": Motion(strip(pl.GearMotor("hub", 1e-5, 60.0, stiffness=400.0, damping=0.2), PD), 0.8),
     "strip, friction": Motion(strip(PD, friction=pl.joints.Friction(coulomb=0.5, smoothing_rate=0.05)), 0.8),
     "strip, stop": Motion(strip(PD, limits=pl.joints.Limits(-1.0, 0.8, stiffness=2e3, damping=2.0)), 0.6),
-    "strip, servo": Motion(servo(), 0.6),
+    "ruler, servo": Motion(ruler(SERVO, LOOP), 0.5),
     "strip, tip spring": Motion(
         strip(HELD, PUSH, pl.SpringDamper("coil", TIP, pl.At("base", position=(1.0, 0.3, 0.0)), 40.0, 0.1, 0.2)), 0.8
     ),
@@ -141,7 +144,7 @@ MOTIONS = {
     "strip, wall": Motion(strip(PD, pl.Wall("wall", TIP, (0.0, 0.5, 0.0), (0.0, -1.0, 0.0), 2e3, 5.0)), 0.6),
     "strip, base moved": Motion(strip(HELD, pl.BaseMotion(y=QUINTIC(0.0, 0.2, 0.4))), 0.8),
     "rubber pendulum": Motion(lambda f: arm("rubber_pendulum", f), 0.8, FOLDED, 8192),
-    "damic, two links": Motion(driven("damic_two_link", 0.6, 4.0, 2e5, 5e4), 5.0),
+    "damic, two links": Motion(damic(), 5.0),
     "L frame": Motion(lambda f: arm("l_frame", f), 0.4),
     "two links, PD": Motion(driven("two_link_planar", 0.7, 0.6, 40.0, 4.0), 1.0),
     "two links, gear motors": Motion(geared("two_link_planar", 0.05), 0.8),
@@ -160,7 +163,7 @@ MOTIONS = {
         0.6,
         FINE,
     ),
-    "sampled ruler": Motion(ruler(), 0.5),
+    "sampled ruler": Motion(ruler(SAMPLED), 0.5),
 }
 
 

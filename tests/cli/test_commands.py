@@ -190,7 +190,9 @@ def test_simulate_runs_a_mechanism_with_a_loop(tmp_path: Path) -> None:
     assert answer.exit_code == 0
     saved = load_trajectory(file)
     meeting = [saved.link(name).position[:, -1] for name in ("right_outer", "left_outer")]
-    assert abs(meeting[0] - meeting[1]).max() < 1e-8  # closed again by every next step, to the error of one
+    assert (
+        abs(meeting[0] - meeting[1]).max() < 1e-6
+    )  # every step closes what the one before left, here of an accuracy of 1e-3
     assert (saved.joint_position[-1, [0, 2]] > 1e-3).all()
 
 

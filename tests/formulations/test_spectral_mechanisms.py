@@ -278,3 +278,24 @@ def test_rigid_mechanisms_are_linearised_as_those_of_pose_elements(kind: str) ->
     for one, other in zip(spectral.ports, pose.ports):
         assert one.rate[:, order[0]] == pytest.approx(other.rate[:, order[1]], abs=1e-12)
         assert one.shift[:, order[0]] == pytest.approx(other.shift[:, order[1]], abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["ball", "flight", "base"])
+def test_states_inside_steps_are_those_of_the_motion(kind: str) -> None:
+    """Frames of ball and free joints and of a moved base follow the polynomial of the step, of third order."""
+    joints = {
+        "ball": pl.joints.SphericalJoint("joint", "base", "bob", initial_rate=(1.0, 2.0, -0.5)),
+        "flight": pl.joints.FreeJoint("joint", "base", "bob", initial_spin=(1.0, 2.0, -0.5)),
+        "base": pl.RevoluteJoint("joint", "base", "bob"),
+    }
+    robot = pl.Robot("moved", (BOB,), (joints[kind],), gravity=DOWN)
+    shaken = (pl.BaseMotion(y=pl.motions.Quintic(0.0, 0.3, 0.5)),) if kind == "base" else ()
+    model = pl.connect(pl.GeometricallyExact(degree=2).compile(robot), *shaken)
+    times = np.linspace(0.0, 0.5, 71)
+    tips = [
+        pl.simulate(model, 0.5, pl.Gauss(order=4, step=step), outputs=times).tip_position
+        for step in (0.5 / 24, 0.5 / 48, 0.5 / 768)
+    ]
+    errors = [float(np.linalg.norm(each - tips[2], axis=1).max()) for each in tips[:2]]
+    assert errors[0] < 1e-3
+    assert errors[0] / errors[1] > 6.0

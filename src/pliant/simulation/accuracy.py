@@ -32,7 +32,7 @@ from pliant.simulation.start import consistent_start
 
 BASE_STEPS = 16  # of a run, at least, in its coarsest trial
 MOST_COMPARED = 200  # instants
-MOST_STEPS = 2_000_000  # of a run
+MOST_STEPS = 400_000  # of a run
 MOST_TRIES = 5  # to reach what was foretold
 TIME_SHARE, SHARE = 0.6, 0.3  # parts of the accuracy that steps and mesh may take
 BELIEVED = (0.02, 0.7)  # decays from mesh to mesh
@@ -41,7 +41,8 @@ UNKNOWN_DECAY = 0.4
 FAR = 2.5  # times the steps of a trial that its error may foretell
 TRUSTED = 4.0  # times what a trial shows by itself that others may make of its error
 LOOSE = 2e-3  # accuracy that the coarsest mesh may serve
-DOUBTED, RATE_THAT_MATTERS = 5.0, 0.05  # differences of positions, and part of the largest rate
+STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
+RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 MOST_SHOWN = 4096  # steps at whose ends a trial is looked at
 ROUNDING = 1e-13  # of the reach
 USUAL = 1e-3  # accuracy of runs for which none is asked
@@ -186,18 +187,23 @@ class Search:
         return Radau(5, step, *kept) if self.rings else Gauss(self.order, step, *kept)
 
     def ringing(self, model: Model, grid: Array, states: Array) -> bool:
-        """Whether joint rates at ends of steps are not those by which the joints move, where Radau is there to help.
+        """Whether dampers of joints are so stiff that joint rates at ends of steps are not those of the motion.
 
         What is damped much faster than a step stays in the rates, with changing sign or the same; positions know
-        nothing of it. Where positions are not resolved themselves, differences over twice the time differ as much.
+        nothing of it. Radau brings it to rest.
         """
         if self.rings or model.highest_order < 4 or not isinstance(model, Arm) or len(grid) < 9:
             return False
         own = ~np.array(model.inputs.prescribed, np.bool_)
-        q, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
-        moving = np.gradient(q, grid, axis=0)[2:-2]
-        wide = (q[4:] - q[:-4]) / (grid[4:] - grid[:-4])[:, None]
-        missed = np.abs(rates[2:-2] - moving) - DOUBTED * np.abs(moving - wide)
+        laws = [model.robot.freedom(name).law for name in model.joint_names]
+        damping = np.array(model.inputs.damping, float) + [law.damping for law in laws]
+        step, still = float(np.max(np.diff(grid))), model.layout.part(states[0], "joint_position")
+        stiff = np.zeros(len(own), np.bool_)
+        for joint in np.flatnonzero(own & (damping > 0.0)):
+            moved = model.initial_state(still, np.eye(len(own))[joint])
+            stiff[joint] = damping[joint] * step > STIFF * 2.0 * float(model.energy(moved[None])[0][0])
+        q, rates = (model.layout.part(states, name)[:, stiff] for name in ("joint_position", "joint_rate"))
+        missed = np.abs(rates - np.gradient(q, grid, axis=0))[2:-2]
         bad = np.any(missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING, axis=1)
         return bool(np.any(bad[:-3] & bad[1:-2] & bad[2:-1] & bad[3:]))
 

@@ -154,6 +154,7 @@ def simulate(
     if integrator is None:
         found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
+        start = found.start
         trials = {"trials": str(found.trials)}
     else:
         record, error = _advance(model, start, integrator, *saved)

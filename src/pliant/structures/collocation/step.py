@@ -320,6 +320,9 @@ def keep_frames(plant, state, stages, tables, x, r):
                 a = plus3(a, tables.dense[r, i], load3(stages.q, i, d))
                 if tree.kind[link] == FLOATING:
                     b = plus3(b, tables.dense[r, i], load3(stages.q, i, d + 3))
+            for c in range(3):  # the coordinates of a ball are in its rotation
+                if d + c < plant.drives.stiffness.shape[0]:
+                    x[r, 6 * (state.V.shape[0] + state.e.shape[0]) + d + c] = 0.0
         shift, w = (a, b) if tree.kind[link] == FLOATING else (b, a)
         store(turned(quaternion_of(state.turn, f), w), x, r, begin + 4 * f)
         store(plus3(load3(state.place, f), 1.0, shift), x, r, begin + 4 * count + 3 * f)

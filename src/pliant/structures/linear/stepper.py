@@ -72,7 +72,7 @@ class StepMaps:
     def increments(self, carried: Floats, inputs: Floats, states: int) -> Floats:
         """E of many steps, (steps, stages, states)."""
         flat = carried @ self.stages.T + inputs @ self.stage_inputs.T
-        return np.asarray(flat.reshape(len(carried), len(self.stages) // max(states, 1), states))
+        return np.asarray(flat.reshape(len(carried), len(self.stages) // states, states))
 
 
 @on_one_core
@@ -321,7 +321,7 @@ class Stepper:
         count = len(self.moving)
         x = done.start[step, :count] + done.increments[step, :count]
         inside = np.flatnonzero(tau < 1.0)
-        if len(inside):
+        if len(inside) and count:
             at = step[inside]
             E = prepared.maps.increments(done.start[at], flat[at], count)
             x[inside] = done.start[at, :count] + np.einsum("rs,rsn->rn", self.plan.dense[rows[inside]], E)
@@ -352,7 +352,7 @@ class Stepper:
 
     def _numerical_loss(self, done: Stepped) -> Floats:
         """What a damped method takes in every step: the energy of its combination of the stage increments."""
-        if not self.method.damped:
+        if not (self.method.damped and len(self.moving)):
             return np.zeros(len(done.start))
         moving, at = self.moving, self.equations.at
         flat = done.inputs.reshape(len(done.inputs), -1)
