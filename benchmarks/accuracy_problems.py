@@ -14,7 +14,7 @@ QUINTIC = pl.motions.Quintic
 SOFT = pl.GeneralSection(stiffness=(300.0, 150.0, 150.0, 3.0, 4.0, 5.0), inertia=(0.3, 0.3, 0.3, 0.02, 0.01, 0.02))
 
 
-ONE = pl.GeometricallyExact(8)
+ONE = pl.GeometricallyExact(8, 2)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ PD = pl.JointPD(QUINTIC(0.0, 1.0, 0.4), stiffness=60.0, damping=3.0)
 KICK = pl.JointTorque("hub", pl.signals.Sine(4.0, 1.0))
 DOWN, TIP = (0.0, -9.81, 0.0), pl.At("strip")
 PUSH = pl.TipWrench("strip", pl.signals.Sine((0.0, 3.0, 0.0, 0.0, 0.0, 0.0), 3.0))
-FINE, FOLDED = pl.GeometricallyExact(8, 2), pl.GeometricallyExact(6, 12)
+FINE, FOLDED = pl.GeometricallyExact(8, 3), pl.GeometricallyExact(6, 12)
 
 MOTIONS = {
     "strip, slewed": Motion(strip(SLEW), 1.0),
@@ -133,8 +133,8 @@ MOTIONS = {
     "strip, gear motor": Motion(strip(pl.GearMotor("hub", 1e-5, 60.0), PD), 0.8),
     "strip, elastic gear": Motion(strip(pl.GearMotor("hub", 1e-5, 60.0, stiffness=400.0, damping=0.2), PD), 0.8),
     "strip, friction": Motion(strip(PD, friction=pl.joints.Friction(coulomb=0.5, smoothing_rate=0.05)), 0.8),
-    "strip, stop": Motion(strip(PD, limits=pl.joints.Limits(-1.0, 0.8, stiffness=2e3, damping=2.0)), 0.6),
-    "ruler, servo": Motion(ruler(SERVO, LOOP), 0.5),
+    "strip, stop": Motion(strip(PD, limits=pl.joints.Limits(-1.0, 0.8, stiffness=2e3, damping=2.0)), 0.6, FOLDED),
+    "ruler, servo": Motion(ruler(SERVO, LOOP), 0.5, FOLDED, 8192),
     "strip, tip spring": Motion(
         strip(HELD, PUSH, pl.SpringDamper("coil", TIP, pl.At("base", position=(1.0, 0.3, 0.0)), 40.0, 0.1, 0.2)), 0.8
     ),
@@ -163,7 +163,7 @@ MOTIONS = {
         0.6,
         FINE,
     ),
-    "sampled ruler": Motion(ruler(SAMPLED), 0.5),
+    "sampled ruler": Motion(ruler(SAMPLED), 0.5, FOLDED, 8192),
 }
 
 

@@ -122,7 +122,8 @@ class Connected(Shown, Renamed):
 
     def by(self, formulation: Any) -> Connected:
         """The same robot and components by another choice of the formulation that computes."""
-        return replace(connect(formulation.compile(self.arm.robot), *self.components), substitution=self.substitution)
+        arm = self.arm.by(formulation)  # type: ignore[attr-defined]
+        return replace(connect(arm, *self.components), substitution=self.substitution)
 
     def adopt(self, other: Connected, state: Array) -> Array:
         """A state of the same robot by another choice of the same formulation, as one of this model."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -86,6 +87,9 @@ def model_lines(model: Arm) -> dict[str, str]:
     }
 
 
+_COMPILED: WeakKeyDictionary[ArmFacts, dict[Any, Arm]] = WeakKeyDictionary()
+
+
 class ArmFacts(Shown, Renamed):
     """Names, ports and sizes."""
 
@@ -119,8 +123,11 @@ class ArmFacts(Shown, Renamed):
         return f"the friction of joint '{joint}'", remedy
 
     def by(self, formulation: Any) -> Arm:
-        """The same robot by another choice."""
-        return cast(Arm, formulation.compile(self.robot))
+        """The same robot by another choice; compiled once, since runs of one arm try the same meshes."""
+        known = _COMPILED.setdefault(self, {})
+        if formulation not in known:
+            known[formulation] = cast(Arm, formulation.compile(self.robot))
+        return known[formulation]
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
