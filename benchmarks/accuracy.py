@@ -23,10 +23,10 @@ from pliant.model.contract import Model
 
 ACCURACIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 OUTPUTS = 50
-MESHES = ((3, 1), (4, 1), (5, 1), (6, 1), (8, 1), (4, 4), (6, 4), (6, 8))
+MESHES = ((3, 1), (4, 1), (5, 1), (6, 1), (8, 1), (6, 4))
 STEPS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384)
-REPEATS = 3
-PATIENCE = 20.0  # s of CPU beyond which a setting chosen by hand is not waited for
+REPEATS = 2
+PATIENCE = 2.0  # s of CPU beyond which a setting chosen by hand is not waited for
 FACTORS, PART = (0.3, 10.0), 0.9  # estimates over true errors, and how many must lie there
 MEDIAN, MOST = 2.0, 4.0  # times the cost of the best setting chosen by hand
 
