@@ -19,7 +19,7 @@ STEPS = "the steps are too long; shorten them, or ask for less accuracy"
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """Largest errors of the tips of all links over the run, in metres; of a model without links, of its scaled states.
+    """Largest error of the tip over the run, in metres; of all tips of branches and loops; else of scaled states.
 
     ``time`` is that of the steps, ``space`` that of the mesh, not a number where it is not known. ``scale`` is the
     reach of the arm; ``asked`` the accuracy that was asked for, relative to it, or zero. ``remark`` says what stands in
@@ -50,7 +50,8 @@ class ErrorEstimate:
     def __str__(self) -> str:
         cause = self.remark or (MESH if self.space > self.time else STEPS)
         unit = f", {self.total:.2g} m" if self.scale != 1.0 else ""
-        said = f"the tips may be {self.relative:.2g} of the reach{unit} off"
+        alone = "" if self.space == self.space else " by the steps alone"
+        said = f"the tips may be {self.relative:.2g} of the reach{unit} off{alone}"
         if self.reached:
             return said
         return f"{said}, more than the {self.asked:g} asked: {cause}" if self.asked else f"{said}: {cause}"

@@ -135,6 +135,7 @@ class Search:
         robot = getattr(model, "robot", None)
         parents = [joint.parent for joint in robot.joints] if robot is not None else []
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
+        self.sizes: Array | None = None  # of the states of a model without links
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -259,7 +260,9 @@ class Search:
     def seen(self, model: Model, states: Array) -> Array:
         """Tips (instants, links, 3) of all links over the reach, of links in a row the last; else scaled states."""
         if not isinstance(model, Arm):
-            return np.asarray(states[:, None] / np.maximum(np.abs(states).max(axis=0), 1e-300))
+            if self.sizes is None:  # one scale for all trials, or errors of amplitudes would not be seen
+                self.sizes = np.maximum(np.abs(states).max(axis=0), 1e-300)
+            return np.asarray(states[:, None] / self.sizes)
         if self.serial:
             return model.tip(states)[0][:, None] / self.scale
         return np.stack([link.position[:, -1] for link in model.observe(states, 2).links], axis=1) / self.scale

@@ -112,14 +112,15 @@ def simulate(
 
     ``accuracy`` is the largest error of a tip over the reach of the arm: steps, and the mesh where the formulation left
     it open, are chosen for it by trials, and ``trajectory.error`` tells what was reached. Without it and without an
-    ``integrator`` it is 1e-3. An integrator takes the steps that it is given instead. Sampled laws are asked anew in
-    every trial: one with a memory has a method ``started()``.
+    ``integrator`` it is 1e-3. An integrator takes the steps that it is given instead. Trials ask copies of sampled
+    laws; the run that is returned asks the laws themselves.
 
-    ``outputs`` is how many states to keep at most after the first, at ends of steps, the last included; or the times
-    at which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
-    example from `equilibrium`; by default the arm starts undeformed at the robot's initial joint values, or where
-    prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``. Where links bend too
-    far for the model and another model of the same robot carries them, the run is done anew by that one, and says so.
+    ``outputs`` is how many states to keep after the first, evenly in time; with an integrator at most so many, at ends
+    of steps, the last included. Or it is the times at which states are wanted, between steps by the polynomial of the
+    step. ``initial`` is a state vector, for example from `equilibrium`; by default the arm starts undeformed at the
+    robot's initial joint values, or where prescribed motions begin. A run that cannot go on ends as a value: see
+    ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries them, the
+    run is done anew by that one, and says so.
     """
     refuse_other_than_model(model)
     check_duration(until)
