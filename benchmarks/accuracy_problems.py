@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import pliant as pl
-from pliant.model.contract import Model
+from benchmarks.ours import Formulation
+from pliant.components.kinds import Component
+from pliant.model.sampling import Sample
 
 QUINTIC = pl.motions.Quintic
 SOFT = pl.GeneralSection(stiffness=(300.0, 150.0, 150.0, 3.0, 4.0, 5.0), inertia=(0.3, 0.3, 0.3, 0.02, 0.01, 0.02))
@@ -21,30 +23,30 @@ ONE = pl.GeometricallyExact(8, 2)
 class Motion:
     """What moves for how long; ``finest`` compiles the reference, which takes so many steps of order ``order``."""
 
-    build: Callable[[object], Model]
+    build: Callable[[Formulation], pl.Arm]
     duration: float
     finest: pl.GeometricallyExact = ONE
     steps: int = 16384
     order: int = 6
 
 
-def arm(name: str, formulation: object, *components: object, **changed: object) -> Model:
+def arm(name: str, formulation: Formulation, *components: Component, **changed: object) -> pl.Arm:
     """An arm of the library, its first joint with other laws, and what is connected."""
     robot = pl.load(pl.library.path(name))
     if changed:
         robot = replace(robot, joints=(replace(robot.joints[0], **changed), *robot.joints[1:]))  # type: ignore[arg-type]
-    model = formulation.compile(robot)  # type: ignore[attr-defined]
-    return pl.connect(model, *components) if components else model  # type: ignore[arg-type, no-any-return]
+    model = formulation.compile(robot)
+    return pl.connect(model, *components) if components else model
 
 
-def strip(*components: object, **changed: object) -> Callable[[object], Model]:
+def strip(*components: Component, **changed: object) -> Callable[[Formulation], pl.Arm]:
     return lambda formulation: arm("steel_strip", formulation, *components, **changed)
 
 
-def driven(name: str, angle: float, time: float, stiffness: float, damping: float) -> Callable[[object], Model]:
+def driven(name: str, angle: float, time: float, stiffness: float, damping: float) -> Callable[[Formulation], pl.Arm]:
     """All joints follow a smooth move by PD control."""
 
-    def build(formulation: object) -> Model:
+    def build(formulation: Formulation) -> pl.Arm:
         model = arm(name, formulation)
         names = [each for each in model.joint_names if "corner" not in each]
         law = pl.JointPD([QUINTIC(0.0, angle, time)] * len(names), stiffness, damping, joints=names)
@@ -53,14 +55,14 @@ def driven(name: str, angle: float, time: float, stiffness: float, damping: floa
     return build
 
 
-def geared(name: str, friction: float) -> Callable[[object], Model]:
+def geared(name: str, friction: float) -> Callable[[Formulation], pl.Arm]:
     """Gear motors and dry friction on all joints, under PD control."""
 
-    def build(formulation: object) -> Model:
+    def build(formulation: Formulation) -> pl.Arm:
         robot = pl.load(pl.library.path(name))
         law = pl.joints.Friction(coulomb=friction, smoothing_rate=0.02)
         robot = replace(robot, joints=tuple(replace(j, friction=law) if j.moves else j for j in robot.joints))
-        model = formulation.compile(robot)  # type: ignore[attr-defined]
+        model = formulation.compile(robot)
         names = model.joint_names
         motors = [pl.GearMotor(each, rotor_inertia=2e-5, ratio=80.0) for each in names]
         return pl.connect(model, *motors, pl.JointPD([QUINTIC(0.0, 0.4, 0.8)] * len(names), 200.0, 8.0))
@@ -68,28 +70,30 @@ def geared(name: str, friction: float) -> Callable[[object], Model]:
     return build
 
 
-def on(joint: object, link: object, gravity: tuple[float, float, float], **more: object) -> Callable[[object], Model]:
+def on(
+    joint: object, link: object, gravity: tuple[float, float, float], **more: object
+) -> Callable[[Formulation], pl.Arm]:
     robot = pl.Robot("one_link", links=(link,), joints=(joint,), gravity=gravity, **more)  # type: ignore[arg-type]
-    return lambda formulation: formulation.compile(robot)  # type: ignore[attr-defined, no-any-return]
+    return lambda formulation: formulation.compile(robot)
 
 
 def soft(length: float = 1.0, name: str = "link") -> pl.FlexibleLink:
     return pl.FlexibleLink(name, length, section=SOFT)
 
 
-def ruler(*parts: object) -> Callable[[object], Model]:
+def ruler(*parts: Component) -> Callable[[Formulation], pl.Arm]:
     """A steel ruler of 1 mm on a hub, moved by sampled laws."""
     steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3, damping=1e-5)
     link = pl.FlexibleLink("ruler", 0.5, section=pl.Rectangle(height=0.001, width=0.03), material=steel)
     hub = pl.Payload("hub", "ruler", at=pl.End.ROOT, mass=0.1, inertia=(1e-3, 1e-3, 1e-3))
     robot = pl.Robot("ruler", (link,), (pl.RevoluteJoint("motor", "base", "ruler"),), payloads=(hub,))
 
-    return lambda formulation: pl.connect(formulation.compile(robot), *parts)  # type: ignore[attr-defined]
+    return lambda formulation: pl.connect(formulation.compile(robot), *parts)
 
 
-def follow(sample: object) -> float:
-    reference = 0.8 * min(sample.time / 0.3, 1.0)  # type: ignore[attr-defined]
-    return 2.0 * (reference - sample.joint_positions[0]) - 0.12 * sample.joint_rates[0]  # type: ignore[attr-defined, no-any-return]
+def follow(sample: Sample) -> float:
+    reference = 0.8 * min(sample.time / 0.3, 1.0)
+    return float(2.0 * (reference - sample.joint_positions[0]) - 0.12 * sample.joint_rates[0])
 
 
 SAMPLED = pl.control.SampledController(follow, period=2e-3)
@@ -97,13 +101,13 @@ SERVO = pl.control.VelocityServo(gain=0.3, period=2e-3)
 LOOP = pl.control.PositionLoop(pl.motions.Hold(0.5), gain=6.0, period=10e-3)
 
 
-def damic() -> Callable[[object], Model]:
+def damic() -> Callable[[Formulation], pl.Arm]:
     """Two links of 8 m on prescribed moves."""
     moves = [pl.PrescribedMotion(name, QUINTIC(0.0, 0.8, 4.0)) for name in ("shoulder", "elbow")]
     return lambda formulation: arm("damic_two_link", formulation, *moves)
 
 
-def four_bar() -> Callable[[object], Model]:
+def four_bar() -> Callable[[Formulation], pl.Arm]:
     """A stiff crank turns a flexible coupler and a rocker."""
     crank = pl.RigidLink("crank", tip_position=(0.3, 0.0, 0.0), mass=0.5, inertia=(1e-3, 4e-3, 4e-3))
     rocker = pl.RigidLink("rocker", tip_position=(0.8, 0.0, 0.0), mass=0.8, inertia=(1e-3, 5e-2, 5e-2))
@@ -114,7 +118,7 @@ def four_bar() -> Callable[[object], Model]:
     ring = pl.joints.LoopJoint("end", pl.joints.LoopKind.REVOLUTE, pl.At("coupler"), pl.At("rocker"))
     robot = pl.Robot("four_bar", (crank, coupler, rocker), (pivot, pin, ground), loops=(ring,))
     turning = pl.PrescribedMotion("pivot", QUINTIC(0.0, 1.5, 0.5))
-    return lambda formulation: pl.connect(formulation.compile(robot), turning)  # type: ignore[attr-defined]
+    return lambda formulation: pl.connect(formulation.compile(robot), turning)
 
 
 SLEW = pl.PrescribedMotion("hub", QUINTIC(0.0, 1.5, 0.5))
