@@ -385,6 +385,11 @@ def test_moves_begin_where_the_joint_starts() -> None:
     assert [drive.joint for drive in held] == ["shoulder", "elbow"]
 
 
+def test_help_lists_the_arms_of_the_library() -> None:
+    shown = run("--help").stdout.split("Library arms:")[1]
+    assert set(pliant.library.names()) <= set(shown.replace(",", " ").split())
+
+
 def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986", "simo1988"])
     answer = run("reproduce", "nobody1900")
@@ -394,7 +399,7 @@ def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_reproduce_runs_the_experiment_in_a_fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[Path, bool]] = []
-    experiment = ModuleType("experiments.simo1986.run")
+    experiment = ModuleType("pliant.experiments.simo1986.run")
     experiment.__dict__["main"] = lambda output, quick: calls.append((output, quick))
     monkeypatch.setitem(sys.modules, experiment.__name__, experiment)
     monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986"])

@@ -119,8 +119,10 @@ def installed(package: str) -> str:
 @cache
 def homes_of_tuples() -> str:
     """A digest of the modules of named tuples: Numba's files keep types by these names, of kernels elsewhere too."""
-    homes = (path for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path))
-    listed = "".join(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0" for path in sorted(homes))
+    inside = (
+        path.relative_to(PACKAGE_FOLDER) for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path)
+    )
+    listed = "".join(f"{path.as_posix()}\0" for path in sorted(inside) if path.parts[0] != "experiments")
     return hashlib.sha256(listed.encode()).hexdigest()[:12]
 
 
