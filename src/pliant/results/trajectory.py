@@ -25,8 +25,9 @@ from pliant.model.state import Array, Ending, Layout, LinkObservation, Observati
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
+from pliant.results.stress import SurfaceStress, surface_stress
 from pliant.results.summary import check, matters, summarize, warn
-from pliant.robot import dump
+from pliant.robot import Robot, dump, loads
 from pliant.robot.shown import Shown, listed
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class LiveSource:
     @property
     def arm(self) -> Arm:
         return cast(Arm, self.model)
+
+    @property
+    def robot(self) -> Robot:
+        return self.arm.robot
 
     @cached_property
     def ends(self) -> Observation:
@@ -166,6 +171,10 @@ class StoredSource:
     flows: dict[str, Array]
     violations: dict[str, Array]
     error: ErrorEstimate | None
+
+    @property
+    def robot(self) -> Robot:
+        return loads(self.provenance.robot)
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:
@@ -311,6 +320,15 @@ class Trajectory(Shown, Renamed):
         if name not in names:
             raise InvalidInput(f"link '{name}' is not in this trajectory; its links are {', '.join(names)}")
         return self.links[names.index(name)]
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot that ran; of a file, as its text describes it."""
+        return self._arm.robot
+
+    def stress(self, link: str) -> SurfaceStress:
+        """Axial stress on the surface of one link at every saved time and station, pascal, tension positive."""
+        return surface_stress(self.robot, self.link(link))
 
     @cached_property
     def joint_units(self) -> tuple[JointUnit, ...]:
