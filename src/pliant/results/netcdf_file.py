@@ -20,12 +20,14 @@ import numpy as np
 from pliant.errors import InvalidInput, clip, tell
 from pliant.model.contract import COARSE, Consistency
 from pliant.model.error_estimate import ErrorEstimate
+from pliant.model.inputs import Acts, LoadPlace, Measure, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
 from pliant.results import observables
 from pliant.results.observables import ENERGIES, JointUnit
-from pliant.results.trajectory import Provenance, StoredSource, Trajectory
+from pliant.results.trajectory import Provenance, StoredSource, Surroundings, Trajectory
+from pliant.robot import At, End
 from pliant.whole_file import refuse_existing, whole_file
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
         **(_arm(trajectory) if trajectory.of_arm else {}),
         **_ledger(trajectory.ledger),
         **_violations(trajectory.violations),
+        **_base(trajectory.surroundings),
         **_signals(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
         "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
@@ -86,6 +89,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
         ErrorEstimate(**description["error"]) if description["error"] else None,
+        _read_surroundings(dataset, description),
     )
     ports = description["ports"]
     for port in ports:
@@ -202,6 +206,36 @@ def _violations(violations: dict[str, Array]) -> Variables:
     return {"violation": (("time", "violation_of"), np.column_stack([*violations.values()]), about)}
 
 
+def _base(around: Surroundings) -> Variables:
+    if around.base is None:
+        return {}
+    position, quaternion = around.base
+    return {
+        "base_position": (("time", "axis"), position, _about("m", "world position of a base that moves")),
+        "base_quaternion": (("time", "quaternion"), quaternion, _about("1", "(w, x, y, z) from that base to world")),
+    }
+
+
+def _read_surroundings(dataset: Dataset, description: dict[str, Any]) -> Surroundings:
+    base = (dataset["base_position"].values, dataset["base_quaternion"].values) if "base_position" in dataset else None
+    loads = (
+        LoadPlace(**{**load, "reacts_on": None, "frame": Frame(load["frame"]), "end": End(load["end"])})
+        for load in description["loads"]
+    )
+    relations = (
+        Relation(
+            **{**each, "frames": tuple(map(_frame, each["frames"]))}
+            | {"measure": Measure(each["measure"]), "acts": Acts(each["acts"])}
+        )
+        for each in description["relations"]
+    )
+    return Surroundings(tuple(loads), tuple(relations), base)
+
+
+def _frame(at: dict[str, Any]) -> At:
+    return At(**{**at, "end": End(at["end"])})
+
+
 def _read_violations(dataset: Dataset) -> dict[str, Array]:
     if "violation" not in dataset:
         return {}
@@ -252,6 +286,8 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
         "wall_time": float(trajectory.wall_time),
         "error": asdict(trajectory.error) if trajectory.error is not None else None,
+        "loads": [asdict(load) for load in trajectory.surroundings.loads],
+        "relations": [asdict(each) for each in trajectory.surroundings.relations],
         "provenance": provenance,
     }
 

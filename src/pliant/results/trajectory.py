@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -18,15 +18,16 @@ from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
 from pliant.model.error_estimate import ErrorEstimate, indicated
-from pliant.model.inputs import LoadPlace
+from pliant.model.inputs import LoadPlace, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
+from pliant.results.stress import SurfaceStress, surface_stress
 from pliant.results.summary import check, matters, summarize, warn
-from pliant.robot import dump
+from pliant.robot import Robot, dump, loads
 from pliant.robot.shown import Shown, listed
 
 if TYPE_CHECKING:
@@ -48,6 +49,19 @@ def installed_versions() -> dict[str, str]:
     """Versions of what decides the numbers of a run."""
     packages = {name: installed(name) or "not installed" for name in ("numpy", "numba")}
     return {"pliant": __version__, "python": platform.python_version(), **packages}
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What acted on the arm, and where; ``base`` is the position (n, 3) and quaternion (n, 4) of one that moved."""
+
+    loads: tuple[LoadPlace, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    base: tuple[Array, Array] | None = None
+
+    def at(self, rows: NDArray[np.int64]) -> Surroundings:
+        """The same at some of the times."""
+        return self if self.base is None else replace(self, base=(self.base[0][rows], self.base[1][rows]))
 
 
 Error = ErrorEstimate | tuple[int, float] | None  # as trials tell it, or the order and length of fixed steps
@@ -84,6 +98,10 @@ class LiveSource:
     def arm(self) -> Arm:
         return cast(Arm, self.model)
 
+    @property
+    def robot(self) -> Robot:
+        return self.arm.robot
+
     @cached_property
     def ends(self) -> Observation:
         """Joints and tip; the links at root and tip only, which is several times cheaper than along them."""
@@ -118,6 +136,15 @@ class LiveSource:
         arm = getattr(self.model, "arm", self.model)
         inside = arm.transmitted(self.record, self.model.inputs) if isinstance(arm, Transmits) else {}
         return self.record.efforts | inside | tables.load_efforts(self.model, self.record)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        inputs = self.model.inputs
+        path = inputs.base_motion(self.record.time) if inputs.base_motion is not None else None
+        return Surroundings(inputs.loads, inputs.relations, path and (path.position, path.quaternion))
+
+    def at(self, rows: NDArray[np.int64]) -> LiveSource:
+        return replace(self, record=self.record.at(rows), told=self.error)
 
     @property
     def violations(self) -> dict[str, Array]:
@@ -166,6 +193,33 @@ class StoredSource:
     flows: dict[str, Array]
     violations: dict[str, Array]
     error: ErrorEstimate | None
+    surroundings: Surroundings = field(default_factory=Surroundings)
+
+    def at(self, rows: NDArray[np.int64]) -> StoredSource:
+        seen, error = self.ends, self.consistency_error
+        links = tuple(
+            replace(link, **{name: getattr(link, name)[rows] for name in ("position", "rotation", "strain", "wrench")})
+            for link in seen.links
+        )
+        names = ("joint_position", "joint_rate", "tip_position", "tip_rotation", "tip_twist")
+        efforts, flows, violations = (
+            {name: values[rows] for name, values in each.items()}
+            for each in (self.efforts, self.flows, self.violations)
+        )
+        return replace(
+            self,
+            ends=replace(seen, links=links, **{name: getattr(seen, name)[rows] for name in names}),
+            consistency_error=replace(error, twist=error.twist[rows], gravity=error.gravity[rows]),
+            rigid_tip_position=self.rigid_tip_position[rows],
+            efforts=efforts,
+            flows=flows,
+            violations=violations,
+            surroundings=self.surroundings.at(rows),
+        )
+
+    @property
+    def robot(self) -> Robot:
+        return loads(self.provenance.robot)
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:
@@ -233,6 +287,11 @@ class Trajectory(Shown, Renamed):
             wall_time=wall_time,
             source=LiveSource(model, record, choices, datetime.now(UTC), error),
         )
+
+    def at(self, rows: NDArray[np.int64]) -> Trajectory:
+        """The same run at some of its saved times, given by their numbers."""
+        time, states, ledger = self.time[rows], self.states[rows], self.ledger.at(rows)
+        return replace(self, time=time, states=states, ledger=ledger, source=self.source.at(rows))
 
     def state(self, name: str) -> Array:
         """One block of the state at every saved time, in its own shape."""
@@ -313,6 +372,15 @@ class Trajectory(Shown, Renamed):
         return self.links[names.index(name)]
 
     @cached_property
+    def robot(self) -> Robot:
+        """The robot that ran; of a file, as its text describes it."""
+        return self._arm.robot
+
+    def stress(self, link: str) -> SurfaceStress:
+        """Axial stress on the surface of one link at every saved time and station, pascal, tension positive."""
+        return surface_stress(self.robot, self.link(link))
+
+    @cached_property
     def joint_units(self) -> tuple[JointUnit, ...]:
         """The unit each joint counts in."""
         return self.source.joint_units
@@ -334,6 +402,11 @@ class Trajectory(Shown, Renamed):
         Those of loads and of joints are power into the arm, those of springs and walls into these.
         """
         return tables.port_signals(self)
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """Loads, springs, walls and cables that acted on the arm, and where its base was if it moved."""
+        return self.source.surroundings
 
     @cached_property
     def consistency_error(self) -> Consistency:
