@@ -33,6 +33,10 @@ def test_arrays_return_bit_for_bit(pair: tuple[Trajectory, Trajectory]) -> None:
     for name in f"{signals} {tip}".split():
         assert np.array_equal(getattr(saved, name), getattr(loaded, name)), name
     assert np.array_equal(saved.state("curvature"), loaded.state("curvature"))
+    for name in ["position", "rotation", "twist", "deflection"]:
+        assert np.array_equal(getattr(saved.tip_of("upper"), name), getattr(loaded.tip_of("upper"), name)), name
+    assert loaded.tip_link == "hand"
+    assert np.array_equal(saved.stress("upper").at, loaded.stress("upper").at)
     for before, after in zip(saved.links, loaded.links, strict=True):
         assert before.name == after.name
         for name in ("station", "position", "rotation", "strain", "wrench"):
