@@ -26,6 +26,7 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
 from pliant.results import observables
 from pliant.results.observables import ENERGIES, JointUnit
+from pliant.results.tip import Tip
 from pliant.results.trajectory import Provenance, StoredSource, Surroundings, Trajectory
 from pliant.robot import At, End
 from pliant.whole_file import refuse_existing, whole_file
@@ -89,6 +90,8 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
         ErrorEstimate(**description["error"]) if description["error"] else None,
+        _read_tips(dataset),
+        description["tip_link"],
         _read_surroundings(dataset, description),
     )
     ports = description["ports"]
@@ -158,7 +161,31 @@ def _arm(trajectory: Trajectory) -> Variables:
     about = {**observables.CONSISTENCY_TWIST.attributes, "reason": error.reason, "warning": error.warning}
     variables["consistency_error_twist"] = (("time",), error.twist, about)
     variables["consistency_error_gravity"] = (("time",), error.gravity, observables.CONSISTENCY_GRAVITY.attributes)
-    return variables | _links(trajectory.links)
+    return variables | _links(trajectory.links) | _tips(trajectory)
+
+
+def _tips(trajectory: Trajectory) -> Variables:
+    """What files do not tell of the tips of links otherwise."""
+    tips = [trajectory.tip_of(link.name) for link in trajectory.links]
+    twist, rigid = (np.stack([getattr(tip, name) for tip in tips], axis=1) for name in ("twist", "rigid_position"))
+    return {
+        "link_tip_twist": (("time", "link", "twist_component"), twist, _about("m/s or rad/s", "body twist of its tip")),
+        "link_rigid_tip_position": (
+            ("time", "link", "axis"),
+            rigid,
+            _about("m", "world position its tip would have if no link were deformed"),
+        ),
+    }
+
+
+def _read_tips(dataset: Dataset) -> tuple[Tip, ...]:
+    if "link_tip_twist" not in dataset:  # not of an arm
+        return ()
+    twist, rigid = dataset["link_tip_twist"].values, dataset["link_rigid_tip_position"].values
+    return tuple(
+        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy())
+        for k, link in enumerate(_read_links(dataset))
+    )
 
 
 def _links(links: tuple[LinkObservation, ...]) -> Variables:
@@ -271,6 +298,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
     ledger = trajectory.ledger
     return {
         "joints": list(trajectory.joint_names),
+        "tip_link": trajectory.tip_link if trajectory.of_arm else "",
         "joint_units": [unit.position for unit in trajectory.joint_units],
         "works": list(ledger.works),
         "taken": list(ledger.taken),
@@ -354,6 +382,8 @@ def read(path: str | PathLike[str]) -> Dataset:
 
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
+    if Path(path).suffix.lower() in (".csv", ".mat"):
+        raise InvalidInput(f"{path} holds tables, not the whole of a run; give the .nc file of the trajectory")
     whole = memoryview(Path(path).read_bytes())
     content, seal = whole[:-SEAL_SIZE], bytes(whole[-SEAL_SIZE:])
     if not seal.startswith(SEAL):
