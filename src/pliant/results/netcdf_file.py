@@ -326,15 +326,26 @@ SEAL = b"\npliant sha256 "
 SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
 
 
-def load_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again."""
-    dataset = read(path)
+def load_trajectory(path: str | PathLike[str], most: int | None = None) -> Trajectory:
+    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again.
+
+    Of a file with more than ``most`` saved times only some are read, at equal distances in the row.
+    """
+    if most is not None and most < 2:
+        raise InvalidInput(f"most = {most} must be at least 2, the first time and one more; raise it")
+    dataset = read(path, most)
     try:
         trajectory = from_dataset(dataset)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(f"{path} does not hold what a trajectory has; save the trajectory again") from error
     tell(trajectory.warnings())
     return trajectory
+
+
+def _some(times: int, most: int | None) -> slice:
+    """Every k-th time, where possible with a k that ends on the last of them."""
+    least = 1 if most is None else max(1, -(-(times - 1) // (most - 1)))
+    return slice(None, None, next((k for k in range(least, 2 * least) if (times - 1) % k == 0), least))
 
 
 def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
@@ -348,14 +359,14 @@ def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
         file.write(SEAL + hashlib.sha256(content).hexdigest().encode())
 
 
-def read(path: str | PathLike[str]) -> Dataset:
+def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
     """Read a trajectory file into memory, or say in one sentence why not."""
     import xarray
 
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
-    whole = memoryview(Path(path).read_bytes())
-    content, seal = whole[:-SEAL_SIZE], bytes(whole[-SEAL_SIZE:])
+    whole = Path(path).read_bytes()
+    content, seal = memoryview(whole)[:-SEAL_SIZE], whole[-SEAL_SIZE:]
     if not seal.startswith(SEAL):
         raise InvalidInput(
             f"{path} does not end with the checksum of a saved trajectory: it is another file, of an earlier version,"
@@ -364,11 +375,11 @@ def read(path: str | PathLike[str]) -> Dataset:
     if seal != SEAL + hashlib.sha256(content).hexdigest().encode():
         raise InvalidInput(f"{path} is damaged, since its checksum differs; save the trajectory again")
     try:
-        if strange := strange_structure(BytesIO(content)):
+        if strange := strange_structure(BytesIO(whole)):
             raise InvalidInput(f"{path} {strange}, which no saved trajectory has; save the trajectory again")
         # Nothing is decoded: CF rules would turn numbers with units of time into dates.
-        with xarray.open_dataset(BytesIO(content), engine="h5netcdf", decode_cf=False) as opened:
-            dataset = opened.load()
+        with xarray.open_dataset(BytesIO(whole), engine="h5netcdf", decode_cf=False) as opened:
+            dataset = opened.isel(time=_some(opened.sizes["time"], most)).load()
     except InvalidInput:
         raise
     except (OSError, RuntimeError, TypeError, ValueError, LookupError) as error:

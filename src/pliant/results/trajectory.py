@@ -33,6 +33,8 @@ from pliant.robot.shown import Shown, listed
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from pliant.view.show import Inline
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -455,6 +457,12 @@ class Trajectory(Shown, Renamed):
         from pliant.results.netcdf_file import to_dataset
 
         return to_dataset(self)
+
+    def show(self, *more: Trajectory, height: int = 560) -> Inline:
+        """The arm in motion inside a notebook, ``height`` pixels high, with ``more`` runs laid over it."""
+        from pliant.view.show import Inline
+
+        return Inline.of(self, *more, height=height)
 
     def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
         """Write a netCDF file, whole or not at all."""

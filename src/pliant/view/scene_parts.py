@@ -246,13 +246,15 @@ def parts_of(
 def _base(places: Places) -> Iterator[Solid]:
     """A block under every joint of the base: against gravity, or under the xy plane."""
     robot = places.robot
-    wide = 3.6 * max(0.02 * places.reach, *(places.joint_radius(each.child) for each in robot.joints if each.parent == BASE))
+    wide = 3.6 * max(
+        0.02 * places.reach, *(places.joint_radius(each.child) for each in robot.joints if each.parent == BASE)
+    )
     high = 0.7 * wide
     down = upward(robot) @ rotation_from_quaternion(robot.base.rotation) * -0.5 * high
     for joint in robot.joints:
         if joint.parent == BASE and not isinstance(joint, FreeJoint):
             x, y, z = (np.asarray(joint.position) + down).tolist()
-            yield Solid(BASE, Role.BASE, Kind.BOX, 0.0, (x, y, z), turn_to(-down), (wide, wide, high))
+            yield Solid(BASE, Role.BASE, Kind.BOX, 0.0, (x, y, z), turn_to((-down).tolist()), (wide, wide, high))
 
 
 def upward(robot: Robot) -> Array:

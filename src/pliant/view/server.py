@@ -1,4 +1,4 @@
-"""A page for the browser of this computer: on 127.0.0.1 unless asked otherwise, and only for those who ask for it by name.
+"""A page for the browser of this computer: on 127.0.0.1 unless asked otherwise, and for those who ask for it by name.
 
 A browser tells in ``Host`` which address it was given, and in ``Origin`` which page asks. Both are compared with the
 address of the server, so that neither another computer nor a page of another site that guesses the port is answered.
@@ -40,7 +40,9 @@ class Server:
             self._http = _Http((host, port), answers, host)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise InvalidInput(f"nothing can be served at {host}:{port}: {reason}; choose another port or host") from None
+            raise InvalidInput(
+                f"nothing can be served at {host}:{port}: {reason}; choose another port or host"
+            ) from None
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         self._thread.start()
 

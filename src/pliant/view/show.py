@@ -90,6 +90,11 @@ class Inline:
     def __init__(self, scene: Scene, height: int) -> None:
         self.scene, self.height = scene, height
 
+    @staticmethod
+    def of(*shown: Trajectory, height: int) -> Inline:
+        """Of runs, laid over each other."""
+        return Inline(scene_of(*shown), height)
+
     def _repr_html_(self) -> str:
         return frame_of(self.scene, self.height)
 
