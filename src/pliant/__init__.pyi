@@ -14,6 +14,7 @@ from pliant.analysis.kinematics import forward_kinematics as forward_kinematics
 from pliant.analysis.kinematics import inverse_kinematics as inverse_kinematics
 from pliant.analysis.linearize import linearize as linearize
 from pliant.analysis.modes import modes as modes
+from pliant.analysis.state_from import state_from as state_from
 from pliant.components import motions as motions
 from pliant.components import sensors as sensors
 from pliant.components import signals as signals
@@ -84,7 +85,7 @@ from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha
 from pliant.simulation.integrators import Radau as Radau
 from pliant.simulation.integrators import RungeKuttaGill as RungeKuttaGill
 from pliant.simulation.simulate import simulate as simulate
-from pliant.view.show import view as view
+from pliant.view.server import view as view
 
 __version__: str
 __all__: list[str]

@@ -16,6 +16,15 @@ from pliant.errors import InvalidInput
 SECONDS_OF_WRITING = 3600.0
 
 
+def refuse_suffix(path: Path, known: tuple[str, ...], of_what: str) -> None:
+    """Refuse a file whose name does not end as one of the ``known`` suffixes."""
+    if path.suffix.lower() not in known:
+        ends = f"ends with {path.suffix}" if path.suffix else "has no suffix"
+        *others, last = known
+        either = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidInput(f"{path} {ends}, which is no file {of_what}; write {either}")
+
+
 def refuse_existing(path: Path, overwrite: bool) -> None:
     """Refuse a target that exists, or whose folder does not, before any work is spent on it."""
     if path.is_dir():

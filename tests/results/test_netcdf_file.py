@@ -21,7 +21,7 @@ from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
-from pliant.results.netcdf_file import SEAL
+from pliant.results.netcdf_file import SEAL, write
 from pliant.whole_file import whole_file
 from tests.support.fake_arm import fake_trajectory
 
@@ -41,6 +41,10 @@ def test_arrays_return_bit_for_bit(pair: tuple[Trajectory, Trajectory]) -> None:
     for name in f"{signals} {tip}".split():
         assert np.array_equal(getattr(saved, name), getattr(loaded, name)), name
     assert np.array_equal(saved.state("curvature"), loaded.state("curvature"))
+    for name in ["position", "rotation", "twist", "deflection"]:
+        assert np.array_equal(getattr(saved.tip_of("upper"), name), getattr(loaded.tip_of("upper"), name)), name
+    assert loaded.tip_link == "hand"
+    assert np.array_equal(saved.stress("upper").at, loaded.stress("upper").at)
     for before, after in zip(saved.links, loaded.links, strict=True):
         assert before.name == after.name
         for name in ("station", "position", "rotation", "strain", "wrench"):
@@ -242,7 +246,7 @@ def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.nc")
     for target in (tmp_path / "pipe.nc", Path(os.devnull)):
         with pytest.raises(InvalidInput, match=r"is a device or a pipe, which is never replaced; name a file$"):
-            fake_trajectory().save(target, overwrite=True)
+            write(fake_trajectory().dataset(), target, overwrite=True)
     assert Path(os.devnull).is_char_device()
     behind, link = tmp_path / "behind.nc", tmp_path / "link.nc"
     behind.write_text("old")

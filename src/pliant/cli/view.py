@@ -21,7 +21,7 @@ NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Print the a
 def show(scene: Scene, output: Path | None, overwrite: bool, host: str, port: int, browser: bool) -> None:
     """Write the page, or serve it until Ctrl-C."""
     from pliant.view.page import write_page
-    from pliant.view.show import View, open_browser
+    from pliant.view.server import View, open_browser
 
     if output is not None:
         write_page(scene, output, overwrite)

@@ -26,6 +26,7 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
 from pliant.results import observables
 from pliant.results.observables import ENERGIES, JointUnit
+from pliant.results.tip import Tip
 from pliant.results.trajectory import Provenance, StoredSource, Surroundings, Trajectory
 from pliant.robot import At, End
 from pliant.whole_file import refuse_existing, whole_file
@@ -89,6 +90,8 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
         ErrorEstimate(**description["error"]) if description["error"] else None,
+        _read_tips(dataset),
+        description["tip_link"],
         _read_surroundings(dataset, description),
     )
     ports = description["ports"]
@@ -158,7 +161,31 @@ def _arm(trajectory: Trajectory) -> Variables:
     about = {**observables.CONSISTENCY_TWIST.attributes, "reason": error.reason, "warning": error.warning}
     variables["consistency_error_twist"] = (("time",), error.twist, about)
     variables["consistency_error_gravity"] = (("time",), error.gravity, observables.CONSISTENCY_GRAVITY.attributes)
-    return variables | _links(trajectory.links)
+    return variables | _links(trajectory.links) | _tips(trajectory)
+
+
+def _tips(trajectory: Trajectory) -> Variables:
+    """What files do not tell of the tips of links otherwise."""
+    tips = [trajectory.tip_of(link.name) for link in trajectory.links]
+    twist, rigid = (np.stack([getattr(tip, name) for tip in tips], axis=1) for name in ("twist", "rigid_position"))
+    return {
+        "link_tip_twist": (("time", "link", "twist_component"), twist, _about("m/s or rad/s", "body twist of its tip")),
+        "link_rigid_tip_position": (
+            ("time", "link", "axis"),
+            rigid,
+            _about("m", "world position its tip would have if no link were deformed"),
+        ),
+    }
+
+
+def _read_tips(dataset: Dataset) -> tuple[Tip, ...]:
+    if "link_tip_twist" not in dataset:  # not of an arm
+        return ()
+    twist, rigid = dataset["link_tip_twist"].values, dataset["link_rigid_tip_position"].values
+    return tuple(
+        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy())
+        for k, link in enumerate(_read_links(dataset))
+    )
 
 
 def _links(links: tuple[LinkObservation, ...]) -> Variables:
@@ -271,6 +298,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
     ledger = trajectory.ledger
     return {
         "joints": list(trajectory.joint_names),
+        "tip_link": trajectory.tip_link if trajectory.of_arm else "",
         "joint_units": [unit.position for unit in trajectory.joint_units],
         "works": list(ledger.works),
         "taken": list(ledger.taken),
@@ -342,9 +370,9 @@ def load_trajectory(path: str | PathLike[str], most: int | None = None) -> Traje
     return trajectory
 
 
-def _some(times: int, most: int | None) -> slice:
+def _some(times: int, most: int) -> slice:
     """Every k-th time, where possible with a k that ends on the last of them."""
-    least = 1 if most is None else max(1, -(-(times - 1) // (most - 1)))
+    least = max(1, -(-(times - 1) // (most - 1)))
     return slice(None, None, next((k for k in range(least, 2 * least) if (times - 1) % k == 0), least))
 
 
@@ -365,7 +393,9 @@ def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
 
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
-    whole = Path(path).read_bytes()
+    if Path(path).suffix.lower() in (".csv", ".mat"):
+        raise InvalidInput(f"{path} holds tables, not the whole of a run; give the .nc file of the trajectory")
+    whole = Path(path).read_bytes()  # which BytesIO shares as long as nobody asks for a buffer of it
     content, seal = memoryview(whole)[:-SEAL_SIZE], whole[-SEAL_SIZE:]
     if not seal.startswith(SEAL):
         raise InvalidInput(
@@ -375,11 +405,11 @@ def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
     if seal != SEAL + hashlib.sha256(content).hexdigest().encode():
         raise InvalidInput(f"{path} is damaged, since its checksum differs; save the trajectory again")
     try:
-        if strange := strange_structure(BytesIO(whole)):
+        if strange := strange_structure(BytesIO(whole), len(whole)):
             raise InvalidInput(f"{path} {strange}, which no saved trajectory has; save the trajectory again")
         # Nothing is decoded: CF rules would turn numbers with units of time into dates.
         with xarray.open_dataset(BytesIO(whole), engine="h5netcdf", decode_cf=False) as opened:
-            dataset = opened.isel(time=_some(opened.sizes["time"], most)).load()
+            dataset = opened.isel(time=_some(opened.sizes["time"], most)).load() if most else opened.load()
     except InvalidInput:
         raise
     except (OSError, RuntimeError, TypeError, ValueError, LookupError) as error:
@@ -394,7 +424,7 @@ def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
     return dataset
 
 
-def strange_structure(file: BytesIO) -> str:
+def strange_structure(file: BytesIO, size: int) -> str:
     """What a hostile file may have, and none of ours: ways to other files, and arrays larger than the file."""
     import h5py
 
@@ -407,6 +437,6 @@ def strange_structure(file: BytesIO) -> str:
                 return f"has '{clip(name)}', a link or a group"
             if member.external or member.is_virtual:
                 return f"keeps '{clip(name)}' in another file"
-            if member.nbytes > file.getbuffer().nbytes:
+            if member.nbytes > size:
                 return f"has an array '{clip(name)}' that is larger than the file"
     return ""

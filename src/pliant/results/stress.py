@@ -55,8 +55,7 @@ def link_stress(link: Link, seen: LinkObservation) -> SurfaceStress:
     """The stress of a link whose description is at hand."""
     reason = why_none(link)
     if reason:
-        unknown = np.full(seen.strain.shape[:2], np.nan)
-        return SurfaceStress(seen.name, seen.station, unknown, np.stack([unknown] * len(POINTS), axis=-1), reason)
+        return no_stress(seen, reason)
     assert isinstance(link, FlexibleLink)
     assert link.material is not None
     young, (y, z, roundness) = link.material.young, outline(link, seen.station)
@@ -66,6 +65,12 @@ def link_stress(link: Link, seen: LinkObservation) -> SurfaceStress:
     bending = np.where(roundness == 1.0, np.hypot(about_y, about_z), about_y + about_z)
     largest = young * (np.abs(seen.strain[..., 0]) + bending)
     return SurfaceStress(seen.name, seen.station, largest, np.stack(at, axis=-1))
+
+
+def no_stress(seen: LinkObservation, reason: str) -> SurfaceStress:
+    """Numbers that nobody knows, and why."""
+    unknown = np.full(seen.strain.shape[:2], np.nan)
+    return SurfaceStress(seen.name, seen.station, unknown, np.stack([unknown] * len(POINTS), axis=-1), reason)
 
 
 def why_none(link: Link) -> str:

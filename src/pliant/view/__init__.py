@@ -13,7 +13,7 @@ class _View(ModuleType):
     """This package has the name of a verb of pliant, so it does what the verb says."""
 
     def __call__(self, *shown: Any, **choices: Any) -> Any:
-        from pliant.view.show import view
+        from pliant.view.server import view
 
         return view(*shown, **choices)
 

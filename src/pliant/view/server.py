@@ -1,4 +1,6 @@
-"""A page for the browser of this computer: on 127.0.0.1 unless asked otherwise, and for those who ask for it by name.
+"""Trajectories and modes in the browser of this computer, or in a notebook.
+
+The page is served on 127.0.0.1 unless asked otherwise, and for those who ask for it by name.
 
 A browser tells in ``Host`` which address it was given, and in ``Origin`` which page asks. Both are compared with the
 address of the server, so that neither another computer nor a page of another site that guesses the port is answered.
@@ -6,16 +8,26 @@ address of the server, so that neither another computer nor a page of another si
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from os import PathLike
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.errors import InvalidInput, refuse_outside
+from pliant.view.page import encoded, frame_of, page, write_page
+from pliant.view.scene import Scene, scene_of
+
+if TYPE_CHECKING:
+    from pliant.analysis.modes import Modes
+    from pliant.results import Trajectory
 
 LOCAL = "127.0.0.1"
 THIS_COMPUTER = ("127.0.0.1", "localhost", "[::1]")
@@ -143,3 +155,87 @@ class _Request(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Nothing: the terminal belongs to the user."""
+
+
+class View:
+    """A page that is served while the program runs; ``address`` is what a browser is to be given."""
+
+    def __init__(self, scene: Scene, host: str = LOCAL, port: int = 0) -> None:
+        data, html = encoded(scene), page(f"{scene.title} - pliant").encode()
+        self.server = Server(
+            {
+                "/": Answer("text/html; charset=utf-8", lambda: html),
+                "/scene": Answer("application/octet-stream", lambda: data),
+            },
+            host,
+            port,
+        )
+
+    @property
+    def address(self) -> str:
+        return self.server.address
+
+    def wait(self) -> None:
+        """Serve until Ctrl-C."""
+        self.server.wait()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.server.close()
+
+    def __repr__(self) -> str:
+        return f"View at {self.address}"
+
+
+def open_browser(address: str) -> bool:
+    """Open the browser of this computer, if there is one and a screen for it."""
+    screen = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    try:
+        return screen and webbrowser.open(address)
+    except webbrowser.Error:
+        return False
+
+
+def view(
+    first: Trajectory | Modes,
+    *more: Trajectory | Modes,
+    output: str | PathLike[str] | None = None,
+    overwrite: bool = False,
+    names: Sequence[str] = (),
+    host: str = LOCAL,
+    port: int = 0,
+    browser: bool = True,
+) -> View | None:
+    """Show runs, laid over each other, or modes in the browser: the arm in motion, with curves beside it.
+
+    The page is served on ``host``, by default to this computer alone, at a free ``port`` unless one is given, until the
+    program ends or the `View` that is returned is closed. With ``output`` it becomes one HTML file instead, which plays
+    without pliant and without a network. ``names`` are those of the runs.
+    """
+    scene = scene_of(first, *more, names=names)
+    if output is not None:
+        write_page(scene, output, overwrite)
+        return None
+    shown = View(scene, host, port)
+    print(f"view at {shown.address}", flush=True)
+    if browser:
+        open_browser(shown.address)
+    return shown
+
+
+class Inline:
+    """A player inside a notebook."""
+
+    def __init__(self, scene: Scene, height: int) -> None:
+        self.scene, self.height = scene, height
+
+    @staticmethod
+    def of(*shown: Trajectory, height: int) -> Inline:
+        """Of runs, laid over each other."""
+        return Inline(scene_of(*shown), height)
+
+    def _repr_html_(self) -> str:
+        return frame_of(self.scene, self.height)
+
+    def __repr__(self) -> str:
+        return f"player of {self.scene.title}, {len(self.scene.runs)} to see; notebooks show it, elsewhere use pl.view"
