@@ -85,6 +85,7 @@ from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha
 from pliant.simulation.integrators import Radau as Radau
 from pliant.simulation.integrators import RungeKuttaGill as RungeKuttaGill
 from pliant.simulation.simulate import simulate as simulate
+from pliant.view.server import view as view
 
 __version__: str
 __all__: list[str]

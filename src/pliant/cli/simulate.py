@@ -40,6 +40,9 @@ def simulate(
     hold: given.HoldOption = False,
     output: Annotated[Path | None, typer.Option(help="Save the trajectory to this netCDF file.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures into this folder.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write the arm in motion to this HTML file, which plays offline.")
+    ] = None,
     overwrite: given.OverwriteOption = False,
 ) -> None:
     """Simulate a robot and show how the run went.
@@ -48,7 +51,7 @@ def simulate(
     """
     from pliant.cli.terminal import Destination, run_and_report
 
-    to = Destination(output, figures, overwrite)
+    to = Destination(output, figures, overwrite, page)
     to.refuse()
     described = given.find_robot(robot)
     drives = given.joint_drives(described, move or [], pd or [], hold)

@@ -133,19 +133,20 @@ STOPPED_EARLY = 1
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a run goes: a netCDF file, a folder of figures, both or neither."""
+    """Where a run goes: a netCDF file, a folder of figures, a page that plays it; all of them or none."""
 
     file: Path | None
     figures: Path | None
     overwrite: bool
+    page: Path | None = None
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
         from pliant.view.figures.files import DRAWN, refuse_figures
         from pliant.whole_file import refuse_existing
 
-        if self.file is not None:
-            refuse_existing(self.file, self.overwrite)
+        for path in filter(None, (self.file, self.page)):
+            refuse_existing(path, self.overwrite)
         if self.figures is not None:
             if self.figures.suffix in DRAWN:
                 raise InvalidInput(
@@ -165,6 +166,10 @@ class Destination:
         if self.figures is not None:
             with progress_after_a_second("drawing figures") as report:
                 written += write_figures(trajectory, self.figures, self.overwrite, report)
+        if self.page is not None:
+            with progress_after_a_second(f"writing {self.page}"):
+                pl.view(trajectory, output=self.page, overwrite=self.overwrite)
+            written.append(self.page)
         return written
 
 

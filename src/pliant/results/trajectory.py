@@ -37,6 +37,8 @@ from pliant.whole_file import refuse_suffix
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from pliant.view.server import Inline
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -530,6 +532,12 @@ class Trajectory(Shown, Renamed):
         from pliant.results.netcdf_file import to_dataset
 
         return to_dataset(self)
+
+    def show(self, *more: Trajectory, height: int = 560) -> Inline:
+        """The arm in motion inside a notebook, ``height`` pixels high, with ``more`` runs laid over it."""
+        from pliant.view.server import Inline
+
+        return Inline.of(self, *more, height=height)
 
     def save(self, path: str | PathLike[str], overwrite: bool = False, tip: str | None = None) -> None:
         """Write a file, whole or not at all, of the kind that its suffix says.
