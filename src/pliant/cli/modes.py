@@ -62,7 +62,7 @@ def modes(
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder.")
+        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, ...) or into this folder.")
     ] = None,
     overwrite: given.OverwriteOption = False,
 ) -> None:

@@ -143,7 +143,7 @@ class LiveSource:
         seen = self.ends.link(link)
         place = LoadPlace("tip", link, False, Frame.BODY)
         twist = self.arm.load_flows(self.record.states, (place,))[:, 0]
-        return Tip(link, seen.position[:, -1], seen.rotation[:, -1], twist, self.rigid_tips[link])
+        return Tip(link, seen.position[:, -1], seen.rotation[:, -1], twist, lambda: self.rigid_tips[link])
 
     @property
     def joint_units(self) -> tuple[JointUnit, ...]:
@@ -358,8 +358,8 @@ class Trajectory(Shown, Renamed):
         name = self.tip_link if link is None else link
         if name not in self._tips:
             if name == self.tip_link:
-                own = self.tip_position, self.tip_rotation, self.tip_twist, self.rigid_tip_position
-                self._tips[name] = Tip(name, *own)
+                own = self.tip_position, self.tip_rotation, self.tip_twist
+                self._tips[name] = Tip(name, *own, lambda: self.rigid_tip_position)
             else:
                 names = [each.name for each in self._arm.ends.links]
                 if name not in names:
