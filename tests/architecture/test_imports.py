@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "results": {"errors", "jit", "model", "renamed", "robot", "spatial", "whole_file"},
     "simulation": {"components", "errors", "mechanics", "model", "results", "robot"},
     "analysis": {"components", "errors", "mechanics", "model", "results", "robot", "simulation", "spatial"},
-    "view": {"analysis", "errors", "model", "results", "robot", "spatial", "whole_file"},
+    "view": {"analysis", "errors", "mechanics", "model", "results", "robot", "spatial", "whole_file"},
     "cli": {
         "analysis",
         "components",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -307,6 +310,8 @@ def test_frequency_shows_and_draws_a_response(tmp_path: Path) -> None:
     answer = run("frequency", "wang_beam", *ports, "--from", "1", "--to", "100", "--figure", str(tmp_path))
     assert answer.exit_code == 0, answer.stderr
     assert "hub.torque to tip.displacement[1]" in answer.stdout
+    # the first bending frequency of the beam that turns freely: tan(b) = tanh(b), b = 3.9266
+    assert re.search(r"^ *resonance +43\.3\d* +0 +unbounded", answer.stdout, re.MULTILINE)
     assert (tmp_path / "frequency.png").stat().st_size > 10_000
 
 
@@ -439,3 +444,31 @@ def test_a_folder_without_rights_is_named_without_a_traceback(tmp_path: Path) ->
     assert answer.exit_code == 2
     assert str(tmp_path / "file" / "below") in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_a_request_to_end_saves_what_was_computed(tmp_path: Path) -> None:
+    """As Ctrl-C does; the run would last for ten seconds, and is ended as soon as it shows that it runs."""
+    place = tmp_path / "run.nc"
+    words = [
+        "simulate",
+        "macchelli_link",
+        "--until",
+        "1e4",
+        "--step",
+        "1e-3",
+        "--outputs",
+        "10",
+        "--output",
+        str(place),
+    ]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "pliant", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert started.stderr is not None
+    assert any("simulating" in line for line in started.stderr)  # said after a second of it
+    time.sleep(0.5)  # the tables of so many steps are made first
+    started.send_signal(signal.SIGTERM)
+    shown, _ = started.communicate(timeout=60.0)
+    assert started.returncode == 1
+    assert "interrupted by the user" in shown
+    assert 0.0 < pliant.load_trajectory(place).time[-1] < 1e3

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model.state import Array, Observation
 from pliant.robot import BASE, Robot
@@ -30,6 +31,11 @@ class Tip:
     def rigid_position(self) -> Array:
         """(n, 3) where the tip of the undeformed arm would be at the same joint positions, metre."""
         return self.rigid()
+
+    def at(self, rows: NDArray[np.int64]) -> Tip:
+        """The same at some of the times."""
+        position, rotation, twist = (each[rows] for each in (self.position, self.rotation, self.twist))
+        return Tip(self.link, position, rotation, twist, lambda: self.rigid_position[rows])
 
     @property
     def deflection(self) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -19,7 +19,7 @@ from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
 from pliant.model.error_estimate import ErrorEstimate, indicated
-from pliant.model.inputs import LoadPlace
+from pliant.model.inputs import LoadPlace, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
@@ -56,6 +56,20 @@ def installed_versions() -> dict[str, str]:
 
 
 SAVED = (".nc", ".csv", ".mat")  # suffixes of files that hold a run
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What acted on the arm, and where; ``base`` is the position (n, 3) and quaternion (n, 4) of one that moved."""
+
+    loads: tuple[LoadPlace, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    base: tuple[Array, Array] | None = None
+
+    def at(self, rows: NDArray[np.int64]) -> Surroundings:
+        """The same at some of the times."""
+        return self if self.base is None else replace(self, base=(self.base[0][rows], self.base[1][rows]))
+
 
 Error = ErrorEstimate | tuple[int, float] | None  # as trials tell it, or the order and length of fixed steps
 
@@ -158,6 +172,15 @@ class LiveSource:
         return self.record.efforts | inside | tables.load_efforts(self.model, self.record)
 
     @property
+    def surroundings(self) -> Surroundings:
+        inputs = self.model.inputs
+        path = inputs.base_motion(self.record.time) if inputs.base_motion is not None else None
+        return Surroundings(inputs.loads, inputs.relations, path and (path.position, path.quaternion))
+
+    def at(self, rows: NDArray[np.int64]) -> LiveSource:
+        return replace(self, record=self.record.at(rows), told=self.error)
+
+    @property
     def violations(self) -> dict[str, Array]:
         """As the run kept them, else as its states tell them."""
         arm = getattr(self.model, "arm", self.model)
@@ -206,6 +229,30 @@ class StoredSource:
     error: ErrorEstimate | None
     tips: tuple[Tip, ...]
     tip_link: str
+    surroundings: Surroundings = field(default_factory=Surroundings)
+
+    def at(self, rows: NDArray[np.int64]) -> StoredSource:
+        seen, error = self.ends, self.consistency_error
+        links = tuple(
+            replace(link, **{name: getattr(link, name)[rows] for name in ("position", "rotation", "strain", "wrench")})
+            for link in seen.links
+        )
+        names = ("joint_position", "joint_rate", "tip_position", "tip_rotation", "tip_twist")
+        efforts, flows, violations = (
+            {name: values[rows] for name, values in each.items()}
+            for each in (self.efforts, self.flows, self.violations)
+        )
+        return replace(
+            self,
+            ends=replace(seen, links=links, **{name: getattr(seen, name)[rows] for name in names}),
+            consistency_error=replace(error, twist=error.twist[rows], gravity=error.gravity[rows]),
+            rigid_tip_position=self.rigid_tip_position[rows],
+            efforts=efforts,
+            flows=flows,
+            violations=violations,
+            tips=tuple(tip.at(rows) for tip in self.tips),
+            surroundings=self.surroundings.at(rows),
+        )
 
     @property
     def robot(self) -> Robot:
@@ -220,10 +267,7 @@ class StoredSource:
         return self.ends.tip_position
 
     def tip(self, link: str) -> Tip:
-        found = next((tip for tip in self.tips if tip.link == link), None)
-        if found is None:
-            raise InvalidInput(f"this file holds no tip of link '{link}', as an earlier version wrote it; run it again")
-        return found
+        return next(tip for tip in self.tips if tip.link == link)
 
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         return True
@@ -287,6 +331,11 @@ class Trajectory(Shown, Renamed):
             wall_time=wall_time,
             source=LiveSource(model, record, choices, datetime.now(UTC), error),
         )
+
+    def at(self, rows: NDArray[np.int64]) -> Trajectory:
+        """The same run at some of its saved times, given by their numbers."""
+        time, states, ledger = self.time[rows], self.states[rows], self.ledger.at(rows)
+        return replace(self, time=time, states=states, ledger=ledger, source=self.source.at(rows))
 
     def state(self, name: str) -> Array:
         """One block of the state at every saved time, in its own shape."""
@@ -425,6 +474,11 @@ class Trajectory(Shown, Renamed):
         Those of loads and of joints are power into the arm, those of springs and walls into these.
         """
         return tables.port_signals(self)
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """Loads, springs, walls and cables that acted on the arm, and where its base was if it moved."""
+        return self.source.surroundings
 
     @cached_property
     def consistency_error(self) -> Consistency:
