@@ -1,0 +1,336 @@
+"""Films of runs: frames drawn from a scene, written as GIF, as MP4 by ffmpeg, or as a page that plays itself."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.model.state import Array
+from pliant.results import Trajectory
+from pliant.spatial.arrays import rotation_from_quaternion
+from pliant.view.figures.style import FAINT, INK, color
+from pliant.view.raster import Camera, Pixels, camera_for, draw
+from pliant.view.scene import LinkShape, Pose, Run, Scene, pose_at, scene_of
+from pliant.view.scene_parts import WORLD, Kind, Mesh, Role, Solid
+from pliant.whole_file import refuse_existing, refuse_suffix, whole_file
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FILMED = (".gif", ".mp4", ".html")
+WIDTH, HEIGHT = 640, 480
+FINER = 2  # times as many pixels are drawn each way, and averaged
+FPS = 25  # frames per second
+MOST_FRAMES = 3000
+LOOKED_AT = 16  # frames by which the camera is chosen
+LIGHT = np.array([-0.35, 0.75, 0.56])  # towards the light: to the left, up, to the eye
+AMBIENT, SHINE = 0.5, 0.2
+SHADOW = 0.86  # what is left of the light on the ground in a shadow
+LINE = 1.6  # width of lines in pixels
+ROLES = {Role.BASE: INK, Role.JOINT: "#3d4c59", Role.LOOP: "#3d4c59", Role.WALL: "#c3ccd4", Role.PAYLOAD: color(4)}
+
+Triangles = tuple[Array, Array, Array]  # corners (t, 3, 3) in the world, their normals (t, 3, 3), colours (t, 3)
+
+
+def animate(
+    trajectory: Trajectory,
+    path: str | PathLike[str],
+    overwrite: bool = False,
+    slower: float = 1.0,
+    progress: Callable[[float], None] | None = None,
+) -> None:
+    """Write a film of the run, of the kind that the suffix says: .gif, .mp4 (needs ffmpeg) or .html.
+
+    ``slower`` stretches time: 10 shows a tenth of a second in one. A page plays as fast as its reader likes.
+    """
+    target = Path(path)
+    refuse_film(target, overwrite)
+    if not 0.0 < slower < float("inf"):
+        raise InvalidInput(f"slower = {slower:g} must be positive and finite; give 1 for the pace of the run")
+    scene = scene_of(trajectory)
+    told = progress or (lambda fraction: None)
+    frames = _frames(scene, slower, told)
+    with whole_file(target, overwrite) as temporary:
+        if target.suffix.lower() == ".mp4":
+            _write_mp4(frames, temporary)
+        else:
+            _write_gif(list(frames), temporary)
+
+
+def refuse_film(path: Path, overwrite: bool) -> None:
+    """Refuse what cannot be written before any time is spent on computing it."""
+    refuse_suffix(path, FILMED, "of a film")
+    refuse_existing(path, overwrite)
+    if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
+        raise InvalidInput(f"{path} needs the program ffmpeg, which is not found; install it, or write .gif or .html")
+
+
+def _frames(scene: Scene, slower: float, progress: Callable[[float], None]) -> Iterator[Image]:
+    """Pictures at equal times, each of the saved time nearest to it."""
+    run = scene.runs[0]
+    time = run.time
+    wanted = np.arange(time[0], time[-1] + 1e-9, 1.0 / (FPS * slower))
+    if len(wanted) > MOST_FRAMES:
+        raise InvalidInput(
+            f"slower = {slower:g} makes {len(wanted)} frames, more than {MOST_FRAMES}; lower it, or write .html"
+        )
+    stage = Stage(scene, run)
+    for k, t in enumerate(wanted):
+        yield stage.picture(int(np.argmin(np.abs(time - t))))
+        progress((k + 1) / len(wanted))
+
+
+def _write_gif(pictures: list[Image], path: Path) -> None:
+    """One palette for all frames, of a few of them side by side: colours that changed would flicker."""
+    from PIL import Image
+
+    some = [pictures[k] for k in np.unique(np.linspace(0, len(pictures) - 1, 6).astype(int))]
+    sheet = Image.new("RGB", (WIDTH, HEIGHT * len(some)))
+    for k, each in enumerate(some):
+        sheet.paste(each, (0, HEIGHT * k))
+    palette = sheet.quantize(colors=255, dither=Image.Dither.NONE)
+    first, *others = (each.quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures)
+    hundredths = 10 * round(100 / FPS)
+    first.save(path, format="GIF", save_all=True, append_images=others, duration=hundredths, loop=0, optimize=False)
+
+
+def _write_mp4(pictures: Iterator[Image], path: Path) -> None:
+    """Frames through a pipe, as bytes of red, green and blue."""
+    size, rate = f"{WIDTH}x{HEIGHT}", str(FPS)
+    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", rate, "-i", "-"]
+    # what every player knows: even sizes, colours at half the resolution, the index at the start
+    made = ["-an", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart", "-f", "mp4", str(path)]
+    command = ["ffmpeg", "-y", "-loglevel", "error", *given, *made]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stderr is not None
+        try:
+            for each in pictures:
+                process.stdin.write(each.tobytes())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        said = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode:
+        last = said.splitlines()[-1] if said else f"it ended with {process.returncode}"
+        raise InvalidInput(f"ffmpeg could not write the film ({last}); write .gif or .html")
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What stays while a run is filmed: the camera, the ground and the forms of parts."""
+
+    scene: Scene
+    run: Run
+
+    @cached_property
+    def camera(self) -> Camera:
+        some = np.unique(np.linspace(0, len(self.run.time) - 1, LOOKED_AT).astype(int)).tolist()
+        shown = [self._triangles(frame)[0].reshape(-1, 3) for frame in some]
+        return camera_for(np.concatenate([*shown, self.run.trace]), self.scene.up, FINER * WIDTH, FINER * HEIGHT)
+
+    @cached_property
+    def ground(self) -> Pixels:
+        """A floor with lines, fading into white where it is far."""
+        up, rays = self.scene.up, replace(self.camera, width=WIDTH, height=HEIGHT).rays()
+        fall = rays @ up
+        away = (self.scene.ground - self.camera.eye @ up) / np.where(fall < -1e-6, fall, -1e-6)
+        place = self.camera.eye + away[..., None] * rays
+        first = np.eye(3)[int(np.argmin(np.abs(up)))]
+        mesh = 10.0 ** np.floor(np.log10(self.scene.radius))
+        lines = np.zeros(away.shape)
+        for axis in (first, np.cross(up, first)):
+            part = place @ axis / mesh
+            width = 0.75 * np.maximum(np.abs(np.gradient(part, axis=1)), np.abs(np.gradient(part, axis=0)))
+            lines = np.maximum(lines, np.clip(1.5 - np.abs(part - np.round(part)) / np.maximum(width, 1e-9), 0.0, 1.0))
+        off = np.linalg.norm(place - self.scene.center, axis=-1) / self.scene.radius
+        floor = np.where(fall < -1e-6, np.clip(1.7 - 0.42 * off, 0.0, 1.0), 0.0)[..., None]
+        tone = np.array([0.955, 0.962, 0.970]) - 0.065 * lines[..., None]
+        made = np.asarray(1.0 - floor * (1.0 - tone), np.float32)
+        return made.repeat(FINER, axis=0).repeat(FINER, axis=1)
+
+    def picture(self, frame: int) -> Image:
+        """The arm at one frame, its shadow, the path of its tip so far and the time."""
+        from PIL import Image
+
+        corners, normals, colors = self._triangles(frame)
+        image, depth = self.ground.copy(), np.zeros(self.ground.shape[:2], np.float32)
+        self._shadow(image, corners)
+        facing = np.any(np.sum(normals * (self.camera.eye - corners), axis=-1) > 0.0, axis=1)
+        corners, normals, colors = corners[facing], normals[facing], colors[facing]
+        draw(image, depth, self.camera.seen(corners), self._lit(corners, normals, colors))
+        self._lines(image, depth, frame)
+        rows = sum((image[k::FINER] for k in range(1, FINER)), image[::FINER])
+        small = sum((rows[:, k::FINER] for k in range(1, FINER)), rows[:, ::FINER])
+        made = Image.fromarray(np.asarray(np.clip(255.0 / FINER**2 * small + 0.5, 0, 255), np.uint8))
+        self._label(made, frame)
+        return made
+
+    def _lit(self, corners: Array, normals: Array, colors: Array) -> Array:
+        """Colours at corners: light from above the eye, and a little shine."""
+        towards = LIGHT / np.linalg.norm(LIGHT) @ self.camera.axes
+        eye = self.camera.eye - corners
+        eye /= np.linalg.norm(eye, axis=-1, keepdims=True)
+        half = towards + eye
+        half /= np.linalg.norm(half, axis=-1, keepdims=True)
+        facing = np.clip(normals @ towards, 0.0, 1.0)
+        shine = SHINE * np.clip(np.sum(normals * half, axis=-1), 0.0, 1.0) ** 24
+        return (AMBIENT + (1.0 - AMBIENT) * facing)[..., None] * colors[:, None] + shine[..., None]
+
+    def _shadow(self, image: Pixels, corners: Array) -> None:
+        up = self.scene.up
+        fallen = corners - (corners @ up - self.scene.ground)[..., None] * up
+        covered = np.zeros((*image.shape[:2], 1), np.float32)
+        draw(covered, np.zeros(image.shape[:2], np.float32), self.camera.seen(fallen), np.ones((len(corners), 3, 1)))
+        image[covered[..., 0] > 0.0] *= SHADOW
+
+    def _lines(self, image: Pixels, depth: Pixels, frame: int) -> None:
+        trace = self.run.trace[: frame + 1]
+        paths = [(trace[:: max(1, len(trace) // 600)], color(1))] if len(trace) > 1 else []
+        for line in self.run.lines:
+            at = [self._point(section, position, frame) for section, position in zip(line.sections, line.positions)]
+            paths.append((np.array(at), INK))
+        for points, shade in paths:
+            seen = self.camera.seen(points)
+            along = np.diff(seen[:, :2], axis=0)
+            across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+            across *= 0.5 * FINER * LINE / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
+            wide = np.concatenate([across, np.zeros((len(across), 1))], axis=1)
+            a, b, c, d = seen[:-1] - wide, seen[:-1] + wide, seen[1:] + wide, seen[1:] - wide
+            corners = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+            draw(image, depth, corners, np.broadcast_to(_rgb(shade), (len(corners), 3, 3)))
+
+    def _label(self, image: Image, frame: int) -> None:
+        from PIL import ImageDraw
+
+        pen = ImageDraw.Draw(image)
+        pen.text((18, 14), self.run.name, fill=INK, font=_font(17))
+        pen.text((18, 36), f"t = {self.run.time[frame]:.2f} s", fill=INK, font=_font(14))
+
+    def _pose(self, frame: int) -> Pose:
+        return Pose(self.run.pose.position[frame], self.run.pose.rotation[frame])
+
+    def _point(self, section: float, position: Any, frame: int) -> Array:
+        at = pose_at(self._pose(frame), section)
+        return np.asarray(at.position + at.rotation @ np.asarray(position))
+
+    def _triangles(self, frame: int) -> Triangles:
+        pose = self._pose(frame)
+        found = [swept(link, pose, color(k)) for k, link in enumerate(self.run.links[1:]) if link.outline.shape[1]]
+        found += [_solid(solid, pose) for solid in self.run.solids]
+        found += [_mesh(mesh, pose, color(k)) for k, mesh in enumerate(self.run.meshes)]
+        if not found:
+            return np.zeros((0, 3, 3)), np.zeros((0, 3, 3)), np.zeros((0, 3))
+        corners, normals, colors = (np.concatenate(each) for each in zip(*found))
+        return corners, normals, colors
+
+
+def swept(link: LinkShape, pose: Pose, shade: str) -> Triangles:
+    """The surface that the edges of the sections of a link leave, closed at both ends."""
+    x, R = pose.position[link.sections], pose.rotation[link.sections]
+    edge = np.concatenate([np.zeros((*link.outline.shape[:2], 1)), link.outline], axis=2)
+    ring = x[:, None] + np.einsum("sij,skj->ski", R, edge)
+    after = np.roll(ring, -1, axis=1)
+    if link.round:
+        out = np.einsum("sij,skj->ski", R, edge)
+        normal = out / np.maximum(np.linalg.norm(out, axis=-1, keepdims=True), 1e-300)
+        behind = np.roll(normal, -1, axis=1)
+    sides = np.stack([ring[:-1], after[:-1], after[1:], ring[1:]], axis=2).reshape(-1, 4, 3)
+    corners = np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]]])
+    if link.round:
+        turned = np.stack([normal[:-1], behind[:-1], behind[1:], normal[1:]], axis=2).reshape(-1, 4, 3)
+        normals = np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
+    else:
+        normals = _flat(corners)
+    ends = [_fan(ring[0][::-1], -R[0][:, 0]), _fan(ring[-1], R[-1][:, 0])]
+    corners = np.concatenate([corners, *(each for each, _ in ends)])
+    normals = np.concatenate([normals, *(each for _, each in ends)])
+    return corners, normals, np.tile(_rgb(shade), (len(corners), 1))
+
+
+def _fan(ring: Array, normal: Array) -> tuple[Array, Array]:
+    """A lid on a ring of points."""
+    middle = np.broadcast_to(ring.mean(axis=0), ring.shape)
+    corners = np.stack([middle, ring, np.roll(ring, -1, axis=0)], axis=1)
+    return corners, np.broadcast_to(normal, corners.shape)
+
+
+def _flat(corners: Array) -> Array:
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    return np.repeat(normal[:, None], 3, axis=1)
+
+
+def _solid(solid: Solid, pose: Pose) -> Triangles:
+    corners, normals = _form(solid.kind)
+    turn, size = rotation_from_quaternion(solid.quaternion), np.asarray(solid.size)
+    at = Pose(np.zeros(3), np.eye(3)) if solid.section == WORLD else pose_at(pose, solid.section)
+    placed = at.then(Pose(np.asarray(solid.position), turn))
+    normals = normals / size
+    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    corners = placed.position + (corners * size) @ placed.rotation.T
+    return corners, normals @ placed.rotation.T, np.tile(_rgb(ROLES.get(solid.role, FAINT)), (len(corners), 1))
+
+
+def _mesh(mesh: Mesh, pose: Pose, shade: str) -> Triangles:
+    """A link of any shape: each point between where root and tip carry it."""
+    root, tip = ((pose.position[k], pose.rotation[k]) for k in (mesh.root, mesh.tip))
+    share = mesh.toward_tip[:, None]
+    points = (1.0 - share) * (root[0] + mesh.vertices @ root[1].T) + share * (tip[0] + mesh.from_tip @ tip[1].T)
+    corners = points[mesh.triangles]
+    # whichever way its triangles are turned, both sides are seen
+    corners = np.concatenate([corners, corners[:, ::-1]])
+    return corners, _flat(corners), np.tile(_rgb(shade), (len(corners), 1))
+
+
+def _form(kind: Kind) -> tuple[Array, Array]:
+    """Corners and normals of the triangles of a solid of size one."""
+    if kind is Kind.BOX:
+        square = np.array([[-0.5, -0.5, 0.5], [0.5, -0.5, 0.5], [0.5, 0.5, 0.5], [-0.5, 0.5, 0.5]])
+        turns = [np.roll(np.eye(3), k, axis=1) for k in range(3)]
+        faces = np.concatenate([[square @ turn, -square[::-1] @ turn] for turn in turns])
+        corners = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+        return corners, _flat(corners)
+    around = np.linspace(0.0, 2.0 * np.pi, 25)
+    if kind is Kind.CYLINDER:
+        circle = 0.5 * np.stack([np.cos(around), np.sin(around)], axis=1)[:-1]
+        low, high = (np.column_stack([circle, np.full(24, z)]) for z in (-0.5, 0.5))
+        after_low, after_high = np.roll(low, -1, axis=0), np.roll(high, -1, axis=0)
+        side = np.concatenate([np.stack([low, after_low, after_high], 1), np.stack([low, after_high, high], 1)])
+        outward = side * (2.0, 2.0, 0.0)
+        lids = [_fan(low[::-1], np.array([0.0, 0.0, -1.0])), _fan(high, np.array([0.0, 0.0, 1.0]))]
+        return np.concatenate([side, *(c for c, _ in lids)]), np.concatenate([outward, *(n for _, n in lids)])
+    down = np.linspace(0.0, np.pi, 13)
+    ball = np.stack(
+        [
+            np.outer(np.sin(down), np.cos(around)),
+            np.outer(np.sin(down), np.sin(around)),
+            np.outer(np.cos(down), 1 + 0 * around),
+        ],
+        axis=-1,
+    )
+    a, b, c, d = ball[:-1, :-1], ball[1:, :-1], ball[1:, 1:], ball[:-1, 1:]
+    faces = np.concatenate(
+        [np.stack([a, b, c], axis=2).reshape(-1, 3, 3), np.stack([a, c, d], axis=2).reshape(-1, 3, 3)]
+    )
+    return 0.5 * faces, faces
+
+
+def _rgb(shade: str) -> Array:
+    return np.array([int(shade[k : k + 2], 16) / 255.0 for k in (1, 3, 5)])
+
+
+def _font(size: int) -> Any:
+    """The one of the figures."""
+    import matplotlib
+    from PIL import ImageFont
+
+    return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
