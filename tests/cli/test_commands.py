@@ -23,7 +23,7 @@ from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
 from tests.support.fake_arm import fake_trajectory
 
-DEMO_FILES = {MARK, "run.nc", "motion.png", "loads.png", "strains.png", "ledger.png", "shape.png"}
+DEMO_FILES = {MARK, "run.nc", "swing.html", "motion.png", "loads.png", "strains.png", "ledger.png", "shape.png"}
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 
 

@@ -42,6 +42,10 @@ def simulate(
         Path | None, typer.Option(help="Save the trajectory: .nc holds all of it, .csv a table, .mat is for MATLAB.")
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures into this folder.")] = None,
+    animate: Annotated[
+        Path | None, typer.Option(help="Film the run: .gif, .mp4 (needs ffmpeg), or .html, a page that plays it.")
+    ] = None,
+    slower: Annotated[float, typer.Option(help="Stretch time in a .gif or .mp4 so many times.")] = 1.0,
     tip: Annotated[
         str | None, typer.Option(metavar="LINK", help="Link whose tip tables and figures show; else that of the arm.")
     ] = None,
@@ -53,7 +57,7 @@ def simulate(
     """
     from pliant.cli.terminal import Destination, run_and_report
 
-    to = Destination(output, figures, overwrite, tip)
+    to = Destination(output, figures, overwrite, tip, animate, slower)
     to.refuse()
     described = given.find_robot(robot)
     if tip is not None:

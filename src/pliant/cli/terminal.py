@@ -133,17 +133,20 @@ STOPPED_EARLY = 1
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a run goes: a file, a folder of figures, both or neither; and the link whose tip is shown."""
+    """Where a run goes: a file, a folder of figures, a film, or none of them; and the link whose tip is shown."""
 
     file: Path | None
     figures: Path | None
     overwrite: bool
     tip: str | None = None
+    film: Path | None = None
+    slower: float = 1.0
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
         from pliant.results.trajectory import SAVED
         from pliant.view.figures.files import refuse_figures
+        from pliant.view.film import refuse_film
         from pliant.whole_file import refuse_existing, refuse_suffix
 
         if self.file is not None:
@@ -155,6 +158,8 @@ class Destination:
                     f"--figures {self.figures} names a file, but a run has several figures; name a folder"
                 )
             refuse_figures(self.figures, self.overwrite)
+        if self.film is not None:
+            refuse_film(self.film, self.overwrite)
 
     def write(self, trajectory: pl.Trajectory) -> list[Path]:
         """Write what was asked for; the paths written."""
@@ -168,6 +173,10 @@ class Destination:
         if self.figures is not None:
             with progress_after_a_second("drawing figures") as report:
                 written += write_figures(trajectory, self.figures, self.overwrite, report, self.tip)
+        if self.film is not None:
+            with progress_after_a_second("filming") as report:
+                trajectory.animate(self.film, self.overwrite, self.slower, self.tip, report)
+            written.append(self.film)
         return written
 
 

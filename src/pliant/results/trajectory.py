@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -36,6 +36,8 @@ from pliant.whole_file import refuse_suffix
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+    from pliant.view.server import Inline
 
 
 @dataclass(frozen=True)
@@ -527,6 +529,29 @@ class Trajectory(Shown, Renamed):
         from pliant.results.netcdf_file import to_dataset
 
         return to_dataset(self)
+
+    def show(self, *more: Trajectory, height: int = 560) -> Inline:
+        """The arm in motion inside a notebook, ``height`` pixels high, with ``more`` runs laid over it."""
+        from pliant.view.server import Inline
+
+        return Inline.of(self, *more, height=height)
+
+    def animate(
+        self,
+        path: str | PathLike[str],
+        overwrite: bool = False,
+        slower: float = 1.0,
+        tip: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Write a film of the run, of the kind that the suffix says: .gif, .mp4 (needs ffmpeg) or .html.
+
+        ``slower`` stretches time: 10 shows a tenth of a second in one. A page plays as fast as its reader likes. The
+        path is that of the tip of the link ``tip``, by default of the arm. ``progress`` is told the fraction done.
+        """
+        from pliant.view.film import animate
+
+        animate(self, path, overwrite, slower, tip, progress)
 
     def save(self, path: str | PathLike[str], overwrite: bool = False, tip: str | None = None) -> None:
         """Write a file, whole or not at all, of the kind that its suffix says.

@@ -18,6 +18,7 @@ from pliant.model.state import Array
 from pliant.results import Trajectory
 from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.view.figures.style import FAINT, INK, color
+from pliant.view.page import write_page
 from pliant.view.raster import Camera, Pixels, camera_for, draw
 from pliant.view.scene import LinkShape, Pose, Run, Scene, pose_at, scene_of
 from pliant.view.scene_parts import WORLD, Kind, Mesh, Role, Solid
@@ -35,6 +36,7 @@ LOOKED_AT = 16  # frames by which the camera is chosen
 LIGHT = np.array([-0.35, 0.75, 0.56])  # towards the light: to the left, up, to the eye
 AMBIENT, SHINE = 0.5, 0.2
 SHADOW = 0.86  # what is left of the light on the ground in a shadow
+NOTHING_NEW = 255  # number of the colour in a GIF through which the frame before is seen
 LINE = 1.6  # width of lines in pixels
 ROLES = {Role.BASE: INK, Role.JOINT: "#3d4c59", Role.LOOP: "#3d4c59", Role.WALL: "#c3ccd4", Role.PAYLOAD: color(4)}
 
@@ -46,19 +48,28 @@ def animate(
     path: str | PathLike[str],
     overwrite: bool = False,
     slower: float = 1.0,
+    tip: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> None:
-    """Write a film of the run, of the kind that the suffix says: .gif, .mp4 (needs ffmpeg) or .html.
+    """Write a film of a run, of the kind that the suffix says: .gif, .mp4 (needs ffmpeg) or .html.
 
-    ``slower`` stretches time: 10 shows a tenth of a second in one. A page plays as fast as its reader likes.
+    ``slower`` stretches time: 10 shows a tenth of a second in one. A page plays as fast as its reader likes. The path
+    is that of the tip of the link ``tip``, by default of the arm. ``progress`` is told the fraction done.
     """
     target = Path(path)
     refuse_film(target, overwrite)
     if not 0.0 < slower < float("inf"):
         raise InvalidInput(f"slower = {slower:g} must be positive and finite; give 1 for the pace of the run")
     scene = scene_of(trajectory)
-    told = progress or (lambda fraction: None)
-    frames = _frames(scene, slower, told)
+    if tip is not None:
+        own = trajectory.tip_of(tip).link  # refuses unknown ones
+        run = scene.runs[0]
+        last = next(link.first + link.count - 1 for link in run.links if link.name == own)
+        scene = replace(scene, runs=(replace(run, tip=last),))
+    if target.suffix.lower() == ".html":
+        write_page(scene, target, overwrite)
+        return
+    frames = _frames(scene, slower, progress or (lambda fraction: None))
     with whole_file(target, overwrite) as temporary:
         if target.suffix.lower() == ".mp4":
             _write_mp4(frames, temporary)
@@ -97,10 +108,20 @@ def _write_gif(pictures: list[Image], path: Path) -> None:
     sheet = Image.new("RGB", (WIDTH, HEIGHT * len(some)))
     for k, each in enumerate(some):
         sheet.paste(each, (0, HEIGHT * k))
-    palette = sheet.quantize(colors=255, dither=Image.Dither.NONE)
-    first, *others = (each.quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures)
+    palette = sheet.quantize(colors=NOTHING_NEW, dither=Image.Dither.NONE)
+    frames, before = [], None
+    for each in pictures:
+        frame = each.quantize(palette=palette, dither=Image.Dither.NONE)
+        now = np.asarray(frame)
+        if before is not None:  # only what changed is written
+            frame = Image.fromarray(np.where(now == before, np.uint8(NOTHING_NEW), now), "P")
+            frame.putpalette(palette.getpalette() or [])
+        frames.append(frame)
+        before = now
+    first, *others = frames
     hundredths = 10 * round(100 / FPS)
-    first.save(path, format="GIF", save_all=True, append_images=others, duration=hundredths, loop=0, optimize=False)
+    looks = {"duration": hundredths, "loop": 0, "transparency": NOTHING_NEW, "disposal": 1, "optimize": False}
+    first.save(path, format="GIF", save_all=True, append_images=others, **looks)
 
 
 def _write_mp4(pictures: Iterator[Image], path: Path) -> None:
@@ -111,7 +132,8 @@ def _write_mp4(pictures: Iterator[Image], path: Path) -> None:
     made = ["-an", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart", "-f", "mp4", str(path)]
     command = ["ffmpeg", "-y", "-loglevel", "error", *given, *made]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin is not None and process.stderr is not None
+        assert process.stdin is not None
+        assert process.stderr is not None
         try:
             for each in pictures:
                 process.stdin.write(each.tobytes())
@@ -183,7 +205,7 @@ class Stage:
         half /= np.linalg.norm(half, axis=-1, keepdims=True)
         facing = np.clip(normals @ towards, 0.0, 1.0)
         shine = SHINE * np.clip(np.sum(normals * half, axis=-1), 0.0, 1.0) ** 24
-        return (AMBIENT + (1.0 - AMBIENT) * facing)[..., None] * colors[:, None] + shine[..., None]
+        return np.asarray((AMBIENT + (1.0 - AMBIENT) * facing)[..., None] * colors[:, None] + shine[..., None])
 
     def _shadow(self, image: Pixels, corners: Array) -> None:
         up = self.scene.up

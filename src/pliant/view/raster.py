@@ -105,7 +105,7 @@ def draw(picture: Pixels, depth: Pixels, corners: Array, colors: Array) -> None:
     start = values[:, 0] - across * x[:, :1] - down * y[:, :1]
     low, high = (np.clip(np.ceil(each - 0.5), 0, height).astype(np.int64) for each in (y.min(axis=1), y.max(axis=1)))
     triangle, row = _spread(low, high)
-    left, right = _between_edges(x[triangle], y[triangle], row + 0.5)
+    left, right = _between_edges(x[triangle], y[triangle], np.asarray(row + 0.5, float))
     first, last = (np.clip(np.ceil(each - 0.5), 0, width).astype(np.int64) for each in (left, right))
     span, column = _spread(first, last)
     triangle, at = triangle[span], row[span] * width + column
