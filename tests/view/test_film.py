@@ -13,7 +13,7 @@ from pliant.errors import InvalidInput
 from pliant.results import Trajectory
 from pliant.view import film
 from pliant.view.figures.style import color
-from pliant.view.raster import camera_for, draw
+from pliant.view.film import camera_for, draw
 from pliant.view.scene import scene_of
 from tests.support.fake_arm import fake_trajectory
 

@@ -559,13 +559,13 @@ class Trajectory(Shown, Renamed):
         ``.nc``, netCDF-4, holds everything and can be loaded again; ``.csv`` is the table; ``.mat`` holds tables and
         links for MATLAB. The tables have the tip of the link ``tip``, by default of the arm.
         """
-        from pliant.results import netcdf_file, table_files
+        from pliant.results import netcdf_file
 
         target = Path(path)
         refuse_suffix(target, SAVED, "of a trajectory")
         if target.suffix.lower() == ".csv":
-            table_files.write_csv(self, target, overwrite, tip)
+            tables.write_csv(self, target, overwrite, tip)
         elif target.suffix.lower() == ".mat":
-            table_files.write_mat(self, target, overwrite, tip)
+            tables.write_mat(self, target, overwrite, tip)
         else:
             netcdf_file.write(self.dataset(), path, overwrite)

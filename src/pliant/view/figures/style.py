@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -65,15 +67,34 @@ PIXELS_PER_INCH = 160
 LOOK = Path(__file__).with_name("look.mplstyle")
 
 
+SCREEN = 100  # pixels per inch on the page of a notebook
+FINER = 2  # times as many are drawn, for screens that show them
+
+
+@cache
+def _shown_figure() -> type[Figure]:
+    """Figures that notebooks show by themselves; a class made when it is first used, as matplotlib loads slowly."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A matplotlib figure, made without pyplot, that is its own picture as the value of a notebook's cell."""
+
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+            drawn = BytesIO()
+            self.savefig(drawn, format="png", dpi=FINER * SCREEN)
+            width, height = (round(SCREEN * float(inches)) for inches in self.get_size_inches())
+            return drawn.getvalue(), {"width": width, "height": height}
+
+    return ShownFigure
+
+
 @contextmanager
 def styled(width: float, height: float) -> Iterator[Figure]:
     """A new figure of the given size in inches; what is drawn inside the block has the common look."""
     from matplotlib import style
 
-    from pliant.view.figures.shown_figure import ShownFigure
-
     with style.context(LOOK):
-        yield ShownFigure(figsize=(width, height), layout="constrained", facecolor="white")
+        yield _shown_figure()(figsize=(width, height), layout="constrained", facecolor="white")
 
 
 def color(index: int) -> str:
