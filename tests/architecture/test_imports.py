@@ -74,6 +74,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # (importing file, imported module): each with its reason
 EXCEPTIONS = {
+    ("analysis/compare", "public names"): "a comparison compiles the robot by every formulation",
+    ("analysis/comparison", "view"): "a comparison draws itself and writes its report",
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
     ("results/trajectory", "view.film"): "trajectory.animate() writes a film",
     ("results/trajectory", "view.server"): "trajectory.show() is the player in a notebook",

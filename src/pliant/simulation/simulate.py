@@ -125,11 +125,24 @@ def simulate(
     ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries them, the
     run is done anew by that one, and says so.
     """
+    return simulated(model, until, integrator, initial, outputs, progress, accuracy)[0]
+
+
+def simulated(
+    model: Model,
+    until: float,
+    integrator: Integrator | Adaptive | None = None,
+    initial: Array | None = None,
+    outputs: int | Times = 1000,
+    progress: Progress = None,
+    accuracy: float | None = None,
+) -> tuple[Trajectory, Integrator]:
+    """What `simulate` returns, and the integrator that took its steps."""
     refuse_other_than_model(model)
     check_duration(until)
     outputs = checked_outputs(outputs, until, model.layout.size)
     if isinstance(integrator, Adaptive):
-        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 2)
+        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 3)
         accuracy = min(max(integrator.accuracy, accurate.BEST), accurate.WORST)
         integrator = None
     if integrator is not None and not isinstance(integrator, Integrator):
@@ -195,7 +208,7 @@ def simulate(
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
     tell(each for each in doubts(trajectory) if each not in told)
-    return trajectory
+    return trajectory, integrator
 
 
 def _doubts_of(model: Model) -> tuple[str, ...]:
