@@ -168,6 +168,10 @@ class StoredSource:
     error: ErrorEstimate | None
 
     @property
+    def choices(self) -> dict[str, str]:
+        return self.provenance.choices
+
+    @property
     def links(self) -> tuple[LinkObservation, ...]:
         return self.ends.links
 
