@@ -154,7 +154,7 @@ def _set_rows(points: Mapping[str, Node], columns: Sequence[list[str]], ways: Se
         near[a].append(b)
         near[b].append(a)
     for column in columns:
-        _set_apart([points[name] for name in column], np.zeros(len(column)))
+        _set_apart([points[name] for name in column], [0.0] * len(column))
     for sweep in range(SWEEPS):
         for column in columns[:: 1 if sweep % 2 == 0 else -1]:
             wanted = {name: float(np.mean([points[each].y for each in (near[name] or [name])])) for name in column}
@@ -163,16 +163,14 @@ def _set_rows(points: Mapping[str, Node], columns: Sequence[list[str]], ways: Se
             _set_apart([points[name] for name in column], [wanted[name] for name in column])
 
 
-def _set_apart(nodes: Sequence[Node], wanted: Iterable[float]) -> None:
-    """The heights nearest to the wanted ones that keep order and distances: pools of nodes that touch."""
-    offset = np.cumsum([0.0, *(a.down + DOWN + b.up for a, b in pairwise(nodes))])
-    pools: list[list[float]] = []
-    for want in np.array(list(wanted)) - offset[: len(nodes)]:
-        pools.append([float(want)])
-        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
-            pools[-2:] = [pools[-2] + pools[-1]]
-    for node, y, off in zip(nodes, (float(np.mean(pool)) for pool in pools for _ in pool), offset, strict=False):
-        node.y = y + float(off)
+def _set_apart(nodes: Sequence[Node], wanted: Sequence[float]) -> None:
+    """The heights nearest to the wanted ones that keep order and distances."""
+    from scipy.optimize import isotonic_regression
+
+    offset = np.cumsum([0.0, *(a.down + DOWN + b.up for a, b in pairwise(nodes))])[: len(nodes)]
+    if nodes:
+        for node, y in zip(nodes, isotonic_regression(np.subtract(wanted, offset)).x + offset, strict=True):
+            node.y = float(y)
 
 
 def _set_leaves(node: Node) -> None:

@@ -167,6 +167,10 @@ class BondGraph(Shown):
         inputs_names, outputs = tuple(zip(*names)) or ((), ())
         states = tuple(f"{block.name}[{k}]" for block in self.layout.blocks for k in range(block.size))
         right = part.rows[:, None] * np.hstack([F_x @ np.eye(m), by_input])
+        if not part.N.shape[1]:
+            through = -np.asarray(np.linalg.solve(part.F_z @ np.eye(n), right))
+            A, B, C, D = (each for rows in (rates, answers) for each in np.split(rows @ through, [m], axis=1))
+            return LinearSystem(A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs, states=states)
         A, B = np.block([[np.zeros((m, m)), rates], [right[:, :m], part.F_z @ np.eye(n)]]), np.zeros((m + n, len(u)))
         B[m:] = right[:, m:]
         E, C = np.diag(np.arange(m + n) < m).astype(float), np.hstack([np.zeros((len(u), m)), answers])
