@@ -56,5 +56,5 @@ $(VENV)/installed: $(VENV)/made pyproject.toml
 # Byte code for those who start Python often, by all cores: pip would make it by one, and of tests of packages too.
 $(VENV)/installed-%: $(VENV)/made pyproject.toml
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
-	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src experiments > /dev/null
+	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src > /dev/null
 	touch $(VENV)/installed $@

@@ -14,6 +14,7 @@ from pliant.analysis.kinematics import forward_kinematics as forward_kinematics
 from pliant.analysis.kinematics import inverse_kinematics as inverse_kinematics
 from pliant.analysis.linearize import linearize as linearize
 from pliant.analysis.modes import modes as modes
+from pliant.analysis.state_from import state_from as state_from
 from pliant.components import motions as motions
 from pliant.components import sensors as sensors
 from pliant.components import signals as signals

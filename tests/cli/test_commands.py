@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -385,6 +387,11 @@ def test_moves_begin_where_the_joint_starts() -> None:
     assert [drive.joint for drive in held] == ["shoulder", "elbow"]
 
 
+def test_help_lists_the_arms_of_the_library() -> None:
+    shown = run("--help").stdout.split("Library arms:")[1]
+    assert set(pliant.library.names()) <= set(shown.replace(",", " ").split())
+
+
 def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986", "simo1988"])
     answer = run("reproduce", "nobody1900")
@@ -394,7 +401,7 @@ def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_reproduce_runs_the_experiment_in_a_fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[Path, bool]] = []
-    experiment = ModuleType("experiments.simo1986.run")
+    experiment = ModuleType("pliant.experiments.simo1986.run")
     experiment.__dict__["main"] = lambda output, quick: calls.append((output, quick))
     monkeypatch.setitem(sys.modules, experiment.__name__, experiment)
     monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986"])
@@ -434,3 +441,20 @@ def test_a_folder_without_rights_is_named_without_a_traceback(tmp_path: Path) ->
     assert answer.exit_code == 2
     assert str(tmp_path / "file" / "below") in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_a_request_to_end_saves_what_was_computed(tmp_path: Path) -> None:
+    """As Ctrl-C does; the run would last for half a minute, and is ended as soon as it shows that it runs."""
+    place = tmp_path / "run.nc"
+    words = f"simulate seven_joint_two_flexible --until 100 --step 1e-3 --outputs 100 --output {place}".split()
+    started = subprocess.Popen(
+        [sys.executable, "-m", "pliant", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert started.stderr is not None
+    assert any("simulating" in line for line in started.stderr)  # said after a second of it
+    time.sleep(0.5)  # the tables of all steps are made first
+    started.send_signal(signal.SIGTERM)
+    shown, _ = started.communicate(timeout=60.0)
+    assert started.returncode == 1
+    assert "interrupted by the user" in shown
+    assert 0.0 < pliant.load_trajectory(place).time[-1] < 100.0

@@ -23,6 +23,14 @@ INVALID_INPUT = 2
 class Commands(TyperGroup):
     """Commands that answer wrong input with its sentences instead of a traceback."""
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The arms that serve in place of a file; read only when help is asked for."""
+        from pliant.library import names
+
+        with formatter.section("Library arms"):
+            formatter.write_text(", ".join(names()))
+            formatter.write_text("A name serves wherever a command asks for ROBOT: pliant simulate two_link_planar")
+
     def invoke(self, ctx: Any) -> Any:
         usual, told = warnings.showwarning, set()
 

@@ -112,29 +112,51 @@ def _inner_port(name: str, size: int) -> Port:
 Columns = dict[str, tuple[Array, str]]
 
 
-def motion_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: joints, tip, energies, and violations of constraints that steps do not keep; units in attrs."""
+def motion_table(trajectory: Trajectory, tip: str | None = None) -> DataFrame:
+    """One row per time: joints with their torques, the tip, the largest surface stress of links, energies, violations.
+
+    The tip is that of the link ``tip``, by default of the arm; ``attrs["tip"]`` names the link and ``attrs["units"]``
+    the unit of each column. Links without a surface stress have no column, and ``attrs["no stress"]`` says why.
+    """
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
         columns[f"{name} position"] = (trajectory.joint_position[:, k], unit.coordinate(name).unit)
         columns[f"{name} rate"] = (trajectory.joint_rate[:, k], unit.rate(name).unit)
+        if name in trajectory.efforts:
+            effort = unit.effort(name)
+            columns[f"{name} {effort.symbol}"] = (trajectory.efforts[name][:, 0], effort.unit)
+    missing: dict[str, str] = {}
     if trajectory.of_arm:
-        columns |= _components("tip ", observables.POSITION, trajectory.tip_position)
-        columns |= _components("tip q_", observables.QUATERNION, trajectory.tip_quaternion)
-        columns |= _components("tip ", observables.TWIST, trajectory.tip_twist)
+        own = trajectory.tip_of(tip)
+        columns |= _components("tip ", observables.POSITION, own.position)
+        columns |= _components("tip q_", observables.QUATERNION, own.quaternion)
+        columns |= _components("tip ", observables.TWIST, own.twist)
+        columns |= _components("tip deflection ", observables.DEFLECTION, own.deflection)
+        stress = trajectory.stresses
+        columns |= {
+            f"{name} stress": (each.largest.max(axis=1), observables.STRESS.unit)
+            for name, each in stress.items()
+            if not each.reason
+        }
+        missing = {name: each.reason for name, each in stress.items() if each.reason}
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
     if not trajectory.ledger.exact:
         for name, violation in trajectory.violations.items():
             columns[name] = (violation, observables.VIOLATIONS.get(name, "1"))
-    return _frame(columns)
+    frame = _frame(columns)
+    if trajectory.of_arm:
+        frame.attrs |= {"tip": own.link, "no stress": missing}
+    return frame
 
 
 def strain_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time, link and station: strains and section forces; units in ``attrs["units"]``."""
+    """One row per time, link and station: strains, section forces, surface stress; units in ``attrs["units"]``."""
     import pandas
 
-    tables = [_frame(_link_columns(trajectory.time, link)) for link in trajectory.links]
+    tables = [
+        _frame(_link_columns(trajectory.time, link, trajectory.stress(link.name).largest)) for link in trajectory.links
+    ]
     for table, link in zip(tables, trajectory.links, strict=True):
         table.insert(1, "link", link.name)
     table = pandas.concat(tables, ignore_index=True)
@@ -177,13 +199,14 @@ def port_table(trajectory: Trajectory) -> DataFrame:
     return table
 
 
-def _link_columns(time: Array, link: LinkObservation) -> Columns:
+def _link_columns(time: Array, link: LinkObservation, stress: Array) -> Columns:
     stations = len(link.station)
     return {
         "time": (np.repeat(time, stations), TIME.unit),
         "station": (np.tile(link.station, len(time)), observables.STATION.unit),
         **_components("", observables.STRAIN, link.strain.reshape(-1, len(observables.STRAIN))),
         **_components("", observables.WRENCH, link.wrench.reshape(-1, len(observables.WRENCH))),
+        "stress": (stress.ravel(), observables.STRESS.unit),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
+from pliant.experiments.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
 from pliant.model.contract import Model
 from pliant.view.figures import write_figures
 from tests.support.beam import DISCRETE, HALF_A_PRINTED_DIGIT, SETS, beam

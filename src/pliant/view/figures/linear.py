@@ -56,7 +56,7 @@ def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
     rest = modes.observation(mode, 0.0, 2)
     still = np.concatenate([link.position[0] for link in rest.links])
     size = float(np.ptp(still, axis=0).max()) or 1.0
-    swing = modes.observation(mode, _amplitude(modes, mode, size), 2 * FRAMES - 1)
+    swing = modes.observation(mode, visible_amplitude(modes, mode, size), 2 * FRAMES - 1)
     everything = np.concatenate([link.position[:FRAMES].reshape(-1, 3) for link in swing.links])
     everything = np.concatenate([everything, still])
     projection = choose_projection(everything)
@@ -69,17 +69,17 @@ def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
     for link in rest.links:
         axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
     axes.tick_params(labelsize=7)
-    axes.set_title(_title(modes, mode))
+    axes.set_title(mode_title(modes, mode))
 
 
-def _amplitude(modes: Modes, mode: int, size: float) -> float:
+def visible_amplitude(modes: Modes, mode: int, size: float) -> float:
     """So that no node moves or rotates farther than a drawing can show."""
     shape = np.abs(modes.shape[mode])
     moved, turned = shape[:, :3].max(), shape[:, 3:].max()
     return float(min(PART_OF_THE_ARM * size / max(moved, 1e-300), LARGEST_TURN / max(turned, 1e-300)))
 
 
-def _title(modes: Modes, mode: int) -> str:
+def mode_title(modes: Modes, mode: int) -> str:
     value, where = modes.eigenvalue[mode], modes.direction(mode)
     along = where if where.startswith("about") else f"along {where}"
     if modes.frequency[mode] > 0.0:
