@@ -25,6 +25,7 @@ GROUPS = {
 SHARED = "structures"  # the files beside the folders of the structures
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "frozen_mapping": set(),
     "jit": set(),
     "renamed": set(),
     "whole_file": {"errors"},
@@ -32,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mechanics": {"jit", "spatial"},
     "robot": {"errors", "whole_file"},
     "library": {"errors", "robot"},
-    "model": {"errors", "mechanics", "renamed", "robot", "spatial"},
+    "model": {"errors", "frozen_mapping", "mechanics", "renamed", "robot", "spatial"},
     SHARED: {"errors", "jit", "mechanics", "model", "robot", "spatial"},
     STRUCTURE: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED},
     FORMULATION: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED, STRUCTURE},
@@ -41,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "components",
         "errors",
         "formulas",
+        "frozen_mapping",
         "jit",
         "mechanics",
         "model",

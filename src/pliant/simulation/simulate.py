@@ -246,7 +246,8 @@ def _advance(
     record = advance(model, run)
     if len(shown) == len(wanted):
         return record, (order, integrator.step)
-    seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
+    ends = np.isin(record.time, grid)
+    seen = replace(record, time=record.time[ends], states=record.states[ends])
     rows = np.isin(record.time, wanted)
     rows[-1] |= not record.ending.completed  # where it stopped
     record = record.at(np.flatnonzero(rows))

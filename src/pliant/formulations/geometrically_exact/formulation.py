@@ -84,9 +84,6 @@ class GeometricallyExact(SomeRigid):
         super().__post_init__()
         refuse_outside("degree", self.chosen_degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
 
-    def __hash__(self) -> int:
-        return hash((self.degree, repr(self.elements), self.when_bent, self.rigid))
-
     @property
     def chosen_degree(self) -> int:
         return USUAL_DEGREE if self.degree is None else self.degree
@@ -179,9 +176,6 @@ class PoseElement(SomeRigid):
     validity: ClassVar[Validity] = ANY_ROTATION
     elements: Counts | None = None
     grows: bool = field(default=False, repr=False)
-
-    def __hash__(self) -> int:
-        return hash((repr(self.elements), self.grows, self.rigid))
 
     @property
     def counts(self) -> Counts:
