@@ -231,9 +231,7 @@ def _advance(
     if len(shown) == len(wanted):
         return record, (order, integrator.step)
     seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
-    rows = np.isin(record.time, wanted)
-    rows[-1] |= not record.ending.completed  # where it stopped
-    record = record.at(np.flatnonzero(rows))
+    record = record.at(accurate.kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step))
 
 
