@@ -14,6 +14,7 @@ again with more steps.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from math import ceil, inf, log, nan
 from typing import Any
@@ -37,23 +38,30 @@ FIRST = 2.0  # steps in a base step of the first trial
 MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
 MOST_TRIES = 5  # to reach what was foretold
-TIME_SHARE, SHARE = 0.6, 0.35  # parts of the accuracy that steps and mesh may take
-BELIEVED = (0.3, 0.7)  # decays from mesh to mesh
-UNKNOWN_DECAY = 0.5
+TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may take
+BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
+UNKNOWN_DECAY = 0.4
+NEARLY, WITHIN = (
+    1.5,
+    0.7,
+)  # of the accuracy: error of a trial with which a run on the next mesh may be compared, and its own
+FAR_MESH = 1.0  # of the accuracy: distance to the next mesh that a mesh which may serve does not have
 SURE_MESH = 0.03  # of the accuracy: error of a mesh that need not be looked at again
-BEYOND = 1.5  # times the distance to the next mesh that the error of a mesh may be
+BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOWEST, FASTEST = 0.75, 0.85  # orders that are believed: the least, and the most as a part of that of the method
+DOUBTED = 0.5  # the same where trials are further apart than what they show
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
-CAUTION = 1.5  # times the error of a trial, where it foretells how many steps are needed
+CALIBRATED = 5.0  # times what a trial shows that its error may be, if that of others is to be what they show
+CAUTION = 1.5  # times that, where it foretells how many steps are needed
 HOPED = (1.5, 0.7)  # orders in what is foretold: the least, and the most as a part of that of the method
 FAR, NEAR = 5.0, 3.0  # times the steps of a trial that its error may foretell; how far the next one is from these
 MOST_GROWTH = 8.0  # from trial to trial
 LEAST = 1.5  # times the steps of a trial that a run compared with it has
 UNEVEN = 1.5  # times fewer steps for which they are not all of one length
 SPARED = 0.25  # of the mean number of steps that is left where least happens
-LOOSE = 2e-3  # accuracy that the coarsest mesh may serve
+LOOSE, TIGHT = 2e-3, 2e-5  # accuracies that the coarsest mesh may serve, and that the second one does not
 STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
 RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
@@ -210,7 +218,8 @@ class Search:
 
     def coarsest(self) -> int:
         """The first mesh to try, of those that can be compiled: some choices need a number of elements."""
-        for level in range(1 if self.automatic and self.accuracy < LOOSE else 0, self.own):
+        first = (self.accuracy < LOOSE) + (self.accuracy < TIGHT) if self.automatic else 0
+        for level in range(first, self.own):
             try:
                 self.row(level)
             except InvalidInput:
@@ -322,20 +331,21 @@ class Search:
         before, most = row.before(trial.mean), HOPED[1] * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return shown * trial.shown, SURE_ORDER if self.rings else most
-        left = self.left(before[-1], trial)
+            return CAUTION * shown * trial.shown, SURE_ORDER if self.rings else most
+        distance = apart(before[-1].tips, trial.tips)
+        left = self.left(before[-1], trial, distance)
         order = log(left) / log(before[-1].mean / trial.mean)
-        return told_by(apart(before[-1].tips, trial.tips), left), min(max(order, HOPED[0]), most)
+        return told_by(distance, left), min(max(order, HOPED[0]), most)
 
-    def left(self, coarse: Trial, fine: Trial) -> float:
-        """How much of the error of a trial is left with more steps, by what both show."""
+    def left(self, coarse: Trial, fine: Trial, distance: float) -> float:
+        """How much of the error of a trial is left with more steps, by what both show and how far apart they are."""
         part = coarse.mean / fine.mean
         left = fine.shown / max(coarse.shown, ROUNDING)
         if left != left:
             left = part**SURE_ORDER
-        # where dampers are stiff the tips show less than the error
-        least = part ** (STIFF_ORDER if self.rings else self.usual_order)
-        return float(min(max(left, least), part**SLOWEST))
+        # where dampers are stiff, or the distance says so, tips show less than the error
+        hidden = DOUBTED * self.order if distance > CALIBRATED * coarse.shown else self.usual_order
+        return float(min(max(left, part ** (STIFF_ORDER if self.rings else hidden)), part**SLOWEST))
 
     def told(self, row: Row, run: Trial) -> float:
         """Error of the steps of a run, from its distance to trials on the same mesh; not a number if there is none."""
@@ -343,13 +353,17 @@ class Search:
         if not before:
             return nan
         last = before[-1]
-        distance, left = apart(run.tips, last.tips), self.left(last, run)
+        distance = apart(run.tips, last.tips)
+        left = self.left(last, run, distance)
         earlier = row.before(last.mean)
         if earlier:
             parts = earlier[-1].mean / last.mean, last.mean / run.mean
             order = order_seen(apart(earlier[-1].tips, last.tips), distance, *parts)
             left = max(left, (left * parts[1] ** max(order, SLOWEST)) ** 0.5)
-        return told_by(distance, left)
+        told = told_by(distance, left)
+        if distance <= CALIBRATED * last.shown and not self.rings:  # what runs show is then their error, nearly
+            return float(min(told, np.sqrt(told * SHOWN * run.shown)))
+        return told
 
     def grade(self, trial: Trial) -> bool:
         """Whether unequal steps give the same error with clearly fewer of them: then more of them are where the error
@@ -370,12 +384,21 @@ class Search:
             each.tried.clear()
         return True
 
+    def told_of_both(self, trial: Trial, run: Trial) -> tuple[float, float]:
+        """Errors of the steps and of the mesh of a run that has more steps than a trial, on the next mesh.
+
+        Their distance is that of the trial in both; the larger of what may be left of it bounds that of the run.
+        """
+        distance = apart(trial.tips, run.tips)
+        time = told_by(distance, self.left(trial, run, distance))
+        return time, max(UNKNOWN_DECAY * distance - time, 0.0)
+
     def in_time(self, level: int, mean: float) -> tuple[int, float, float] | None:
-        """A mesh that may serve, steps that are needed on it, and those of the trial that shows it; None if none.
+        """A mesh that may serve, steps that are needed, and those of the trial that shows it; None if none does.
 
         The first trial has ``mean`` steps in a base step.
         """
-        aim, guessed = TIME_SHARE * self.accuracy, not self.automatic or mean > FIRST
+        aim, sampled = TIME_SHARE * self.accuracy, len(self.base) > 2 * BASE_STEPS
         while not self.many(mean):
             row, trial = self.row(level), self.trial(level, mean)
             if row.cause is Cause.TOO_BENT:
@@ -384,20 +407,33 @@ class Search:
             if trial is None or error != error:
                 mean *= 2.0
                 continue
-            needed = mean * max(CAUTION * error / aim, ROUNDING) ** (1.0 / order)
+            if (
+                sampled and error <= CAUTION * aim
+            ):  # so many instants of sampled control that fewer steps cannot be compared
+                return level, mean, mean
+            needed = mean * max(error / aim, ROUNDING) ** (1.0 / order)
             if self.even and needed > NEAR * mean and self.grade(trial):
                 mean = float(ceil(max(mean, needed / NEAR / MOST_GROWTH)))
                 continue
             if needed <= FAR * mean:
                 return level, float(ceil(max(needed, LEAST * mean))), mean
-            if not guessed:  # with few steps, where that is cheap
-                guessed, level = True, self.in_space(level, mean)[0]
+            following = self.trial(level + 1, mean) if self.automatic and level + 1 < len(self.meshes) else None
+            if following is not None and apart(trial.tips, following.tips) > FAR_MESH * self.accuracy:
+                level += 1  # is seen now, where it costs little
             mean = float(ceil(min(needed / NEAR, MOST_GROWTH * mean)))
         return None
 
+    def decay(self, changes: list[float]) -> float:
+        """That of errors from mesh to mesh: the slower of the last two, as even degrees gain less than odd."""
+        if len(changes) < (3 if self.automatic else 2):
+            return UNKNOWN_DECAY
+        seen = max(b / a for a, b in itertools.pairwise(changes[-3:]))
+        return min(max(seen, BELIEVED[0]), BELIEVED[1])
+
     def in_space(self, level: int, mean: float) -> tuple[int, float]:
         """The coarsest mesh from ``level`` on that serves, and its error; not a number where it is not known."""
-        aim, before, last = SHARE * self.accuracy, nan, len(self.meshes) - 1
+        aim, last = SHARE * self.accuracy, len(self.meshes) - 1
+        changes: list[float] = []
         first = self.trial(level, mean)
         while level < last:
             second = self.trial(level + 1, mean)
@@ -407,16 +443,15 @@ class Search:
                     return self.in_space(level, 2.0 * mean) if not self.many(mean) else (level, nan)
                 if not self.automatic:
                     return level, nan
-                level, first, before = level + 1, second, nan
+                level, first, changes = level + 1, second, []
                 continue
-            change = apart(first.tips, second.tips)
-            ratio = change / max(before, ROUNDING) if before == before else UNKNOWN_DECAY
-            ratio = min(max(ratio, BELIEVED[0]), BELIEVED[1])
+            changes.append(max(apart(first.tips, second.tips), ROUNDING))
+            ratio, change = self.decay(changes), changes[-1]
             if self.automatic and BEYOND * change <= aim:
                 return level, BEYOND * change
             if level + 1 == last or (self.automatic and change * ratio <= aim):
                 return level + 1, change * ratio / (1.0 if self.automatic else 1.0 - ratio)
-            level, first, before = level + 1, second, change
+            level, first = level + 1, second
         return level, nan if last or isinstance(self.meshes[level], Meshed) else 0.0
 
 
@@ -450,7 +485,7 @@ def find(
 
 def _found(search: Search, progress: Progress) -> Found:
     accuracy, level = search.accuracy, search.coarsest()
-    mean = needed = 1.0 if len(search.base) > 2 * BASE_STEPS else FIRST
+    mean = 1.0 if len(search.base) > 2 * BASE_STEPS else FIRST
     time, space, checked = TIME_SHARE * accuracy, nan, 0.0
     for _ in range(MOST_TRIES):
         plan = search.in_time(level, mean)
@@ -460,16 +495,36 @@ def _found(search: Search, progress: Progress) -> Found:
         if plan is None:
             return _as_it_is(search, progress)
         level, needed, mean = plan
+        trial = search.trial(level, mean)
+        assert trial is not None
+        # a run on the next mesh tells of both errors at once, if the trial is so good that it tells enough
+        both = search.automatic and not checked and needed > mean and level + 1 < len(search.meshes)
+        both = both and search.judged(search.row(level), trial)[0] <= CAUTION * NEARLY * accuracy
+        if both:
+            level += 1
         # with more steps meshes may differ more
-        if not checked or (needed > FAR * checked and not space < SURE_MESH * accuracy):
+        elif not checked or (needed > FAR * checked and not space < SURE_MESH * accuracy):
             (level, space), checked = search.in_space(level, mean), mean
         row = search.row(level)
+        own = row.model.inputs
+        if needed == mean:
+            record, run = search.run(row, needed, search.wanted, False, own, progress)
+            time = SHOWN * run.shown if run is not None else time
+            break
         record, run = search.run(row, needed, search.wanted, False, with_copied_laws(row.model), progress)
         if record.ending.cause in STOPS:
             break
         if run is None:
             mean = 2.0 * needed
             continue
+        if both:
+            time, space = search.told_of_both(trial, run)
+            if time + space <= WITHIN * accuracy:
+                break
+            (better, space), checked = search.in_space(level - 1, mean), mean
+            if better > level:
+                level = better
+                continue
         told = search.told(row, run)
         time = told if told == told else time
         if time + (space if space == space else 0.0) <= accuracy or search.many(2.0 * needed):
@@ -478,8 +533,7 @@ def _found(search: Search, progress: Progress) -> Found:
         if time <= 0.5 * accuracy:
             break  # the mesh is to blame
         mean = needed
-    own = row.model.inputs
-    if own.controllers or own.commands:  # laws of users are asked in one run only
+    if needed > mean and (own.controllers or own.commands):  # laws of users are asked in one run only
         record, _ = search.run(row, needed, search.wanted, False, own, progress)
     scale = search.scale
     error = ErrorEstimate(time * scale, space * scale, scale, accuracy)
