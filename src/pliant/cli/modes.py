@@ -63,7 +63,7 @@ def modes(
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder.")
+        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, ...) or into this folder.")
     ] = None,
     view: Annotated[bool, typer.Option("--view", help="Play the mode shapes in the browser until Ctrl-C.")] = False,
     page: Annotated[

@@ -25,9 +25,10 @@ def show(made: Callable[[], Scene], output: Path | None, overwrite: bool, host: 
     from pliant.cli.terminal import progress_after_a_second
     from pliant.view.page import write_page
     from pliant.view.server import View, open_browser
-    from pliant.whole_file import refuse_existing
+    from pliant.whole_file import refuse_existing, refuse_suffix
 
     if output is not None:
+        refuse_suffix(output, (".html",), "of a page")
         refuse_existing(output, overwrite)
         with progress_after_a_second(f"writing {output}"):
             write_page(made(), output, overwrite)

@@ -183,7 +183,7 @@ def _read_tips(dataset: Dataset) -> tuple[Tip, ...]:
         return ()
     twist, rigid = dataset["link_tip_twist"].values, dataset["link_rigid_tip_position"].values
     return tuple(
-        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy())
+        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy)
         for k, link in enumerate(_read_links(dataset))
     )
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pliant.model.state import Array
 from pliant.view.figures.style import choose_projection
 from pliant.view.scene import FIELDS, LinkShape, Run, Scene
-from pliant.whole_file import whole_file
+from pliant.whole_file import refuse_suffix, whole_file
 
 PLAYER = Path(__file__).with_name("player")
 SCRIPTS = ("maths", "source", "shapes", "camera", "shaders", "draw", "labels", "curves", "panel", "player")
@@ -171,6 +171,7 @@ def page_of(scene: Scene) -> str:
 
 def write_page(scene: Scene, path: str | PathLike[str], overwrite: bool = False) -> None:
     """Write the HTML file, whole or not at all."""
+    refuse_suffix(Path(path), (".html",), "of a page")
     with whole_file(path, overwrite) as temporary:
         temporary.write_text(page_of(scene), encoding="utf-8")
 
