@@ -122,7 +122,7 @@ def test_it_plays_and_pauses(opened: Opened) -> None:
     opened.page.keyboard.press("Space")
     assert opened.run("pliant.playing") is False
     stopped, drawn = opened.run("[pliant.time, pliant.drawn]")
-    opened.settled()
+    opened.all_drawn()
     assert opened.run("pliant.time") == stopped
     assert stopped > 0.01
     assert drawn > 1
@@ -149,7 +149,7 @@ def test_the_slider_and_the_curves_scrub(opened: Opened, scene: Scene) -> None:
     assert box is not None
     curve.click(position={"x": box["width"] - 9, "y": box["height"] / 2})
     assert opened.run("pliant.time") == pytest.approx(UNTIL, abs=0.01)
-    opened.settled()
+    opened.all_drawn()
     told = opened.page.locator(".curve .keys").first.inner_text()
     assert "bends: hub 1" in told
     assert "rigid: hub -0.5" in told

@@ -196,6 +196,11 @@ class Player {
     });
   }
 
+  // For those who look at the picture from outside: done when what was asked for is on the screen.
+  afterDrawing() {
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(this.drawn))));
+  }
+
   draw() {
     this.picture.draw(this.state, this.camera, this.colors);
     this.labels.draw(this.camera, this.picture.camera, this.colors, this.state.ground);
