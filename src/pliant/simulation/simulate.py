@@ -246,11 +246,8 @@ def _advance(
     record = advance(model, run)
     if len(shown) == len(wanted):
         return record, (order, integrator.step)
-    ends = np.isin(record.time, grid)
-    seen = replace(record, time=record.time[ends], states=record.states[ends])
-    rows = np.isin(record.time, wanted)
-    rows[-1] |= not record.ending.completed  # where it stopped
-    record = record.at(np.flatnonzero(rows))
+    seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
+    record = record.at(accurate.kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step))
 
 
