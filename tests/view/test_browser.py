@@ -11,10 +11,10 @@ from playwright.sync_api import Browser
 
 import pliant as pl
 from pliant.view.figures.style import PALETTE
-from pliant.view.page import write_page
+from pliant.view.page import frame_of, write_page
 from pliant.view.scene import FIELDS, Scene, scene_of
 from pliant.view.server import View
-from tests.support.browser import Opened, changed, chromium, near
+from tests.support.browser import PATIENCE, Opened, changed, chromium, near
 
 BLUE, ORANGE = PALETTE[:2]
 UNTIL = 0.5
@@ -246,3 +246,13 @@ def test_modes_are_played(browser: Browser, tmp_path: Path) -> None:
     assert opened.run("pliant.duration") == pytest.approx(1.0 / found.frequency[2], rel=1e-5)
     assert opened.run("pliant.scene.runs.map((run) => run.visible)") == [False, False, True]
     opened.close()
+
+
+def test_it_plays_inside_another_page(browser: Browser, scene: Scene) -> None:
+    """As notebooks show it: in a frame that may run scripts and nothing else."""
+    page = browser.new_page()
+    page.set_content(frame_of(scene, 400))
+    frame = page.frames[1]
+    frame.wait_for_function("window.pliant && pliant.drawn > 0", timeout=PATIENCE)
+    assert frame.evaluate("pliant.duration") == pytest.approx(UNTIL)
+    page.close()
