@@ -310,10 +310,10 @@ class Quantity:
                 f"must be positive {word}, but its smallest eigenvalue (diagonal scaled to 1)"
                 f" is {smallest:.3g}; {self.remedy}"
             )
-        if self.demand is Demand.SECTION_INERTIA:
-            if np.abs(matrix[:3, :3] - matrix[0, 0] * np.eye(3)).max() > SYMMETRY_SLACK * matrix[0, 0]:
-                masses = ", ".join(f"{each:g}" for each in diagonal[:3])
-                raise BadValue(f"has the masses ({masses}), and a mass is the same along all axes; {self.remedy}")
+        uneven = np.abs(matrix[:3, :3] - matrix[0, 0] * np.eye(3)).max() > SYMMETRY_SLACK * matrix[0, 0]
+        if self.demand is Demand.SECTION_INERTIA and uneven:
+            masses = ", ".join(f"{each:g}" for each in diagonal[:3])
+            raise BadValue(f"has the masses ({masses}), and a mass is the same along all axes; {self.remedy}")
         small, middle, large = np.linalg.eigvalsh(matrix)[-3:]
         if self.demand is Demand.RIGID_BODY_INERTIA and large > (small + middle) * (1 + SYMMETRY_SLACK):
             raise BadValue(
