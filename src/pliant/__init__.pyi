@@ -9,6 +9,8 @@ from pliant import linear as linear
 from pliant import rest_shapes as rest_shapes
 from pliant import sections as sections
 from pliant import solids as solids
+from pliant.analysis.compare import compare as compare
+from pliant.analysis.comparison import Comparison as Comparison
 from pliant.analysis.frequency_response import frequency_response as frequency_response
 from pliant.analysis.kinematics import forward_kinematics as forward_kinematics
 from pliant.analysis.kinematics import inverse_kinematics as inverse_kinematics

@@ -446,6 +446,28 @@ def test_a_folder_without_rights_is_named_without_a_traceback(tmp_path: Path) ->
     assert "Traceback" not in answer.stderr
 
 
+def test_compare_shows_every_formulation_and_writes_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "strip.html"
+    answer = run("compare", "steel_strip", "--until", "0.05", "--move", "hub=0.02,0.04", "--output", str(path))
+    assert answer.exit_code == 0
+    for word in ("geometrically exact", "lumped with", "pseudo-spectral of", "Take ", f"wrote {path}"):
+        assert word in answer.stdout
+    assert "rigid ..." in answer.stderr
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    again = run("compare", "steel_strip", "--output", str(path))
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_compare_answers_a_bad_file_without_a_report(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("pliant: 1\nname: bad\nlinks:\n  rod:\n    type: flexible\n    length: -1\n")
+    answer = run("compare", str(bad), "--output", str(tmp_path / "report.html"))
+    assert answer.exit_code == 2
+    assert "length" in answer.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_a_request_to_end_saves_what_was_computed(tmp_path: Path) -> None:
     """As Ctrl-C does; the run would last for half a minute, and is ended as soon as it shows that it runs."""
     place = tmp_path / "run.nc"

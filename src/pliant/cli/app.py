@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from pliant import __version__
+from pliant.cli.compare import compare
 from pliant.cli.demo import demo
 from pliant.cli.describe import describe
 from pliant.cli.frequency import frequency
@@ -84,5 +85,5 @@ def _options(
     pass
 
 
-for command in (describe, simulate, view, modes, frequency, reproduce, demo):
+for command in (describe, simulate, compare, view, modes, frequency, reproduce, demo):
     app.command()(command)

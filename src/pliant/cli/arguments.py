@@ -154,6 +154,9 @@ StateOption = Annotated[
 PDOption = Annotated[
     list[str] | None, typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad].")
 ]
+MoveOption = Annotated[
+    list[str] | None, typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s].")
+]
 HoldOption = Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 

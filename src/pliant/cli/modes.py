@@ -108,4 +108,4 @@ def modes(
         from pliant.view.scene import scene_of
         from pliant.view.server import LOCAL
 
-        show(scene_of(found), page, overwrite, LOCAL, 0, True)
+        show(lambda: scene_of(found), page, overwrite, LOCAL, 0, True)

@@ -33,9 +33,7 @@ def simulate(
     point_masses: given.PointMassesOption = False,
     rigid: given.RigidOption = None,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
-    move: Annotated[
-        list[str] | None, typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s].")
-    ] = None,
+    move: given.MoveOption = None,
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     output: Annotated[

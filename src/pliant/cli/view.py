@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pliant.cli import arguments as given
+from pliant.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pliant.view.scene import Scene
@@ -18,20 +20,31 @@ PortOption = Annotated[int, typer.Option(help="Port to serve on; 0 takes a free 
 NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Print the address and open no browser.")]
 
 
-def show(scene: Scene, output: Path | None, overwrite: bool, host: str, port: int, browser: bool) -> None:
-    """Write the page, or serve it until Ctrl-C."""
+def show(made: Callable[[], Scene], output: Path | None, overwrite: bool, host: str, port: int, browser: bool) -> None:
+    """Write the page, or serve it until Ctrl-C; the browser starts while the scene is being made."""
+    from pliant.cli.terminal import progress_after_a_second
     from pliant.view.page import write_page
     from pliant.view.server import View, open_browser
+    from pliant.whole_file import refuse_existing, refuse_suffix
 
     if output is not None:
-        write_page(scene, output, overwrite)
+        refuse_suffix(output, (".html",), "of a page")
+        refuse_existing(output, overwrite)
+        with progress_after_a_second(f"writing {output}"):
+            write_page(made(), output, overwrite)
         typer.echo(f"wrote {output}")
         return
-    shown = View(scene, host, port)
+    shown = View(host, port)
     typer.echo(f"view at {shown.address}   (Ctrl-C ends it)")
     if browser:
         open_browser(shown.address)
-    shown.wait()
+    try:
+        shown.give(made())
+        shown.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        shown.close()
 
 
 def view(
@@ -46,16 +59,16 @@ def view(
 
     Modes of a robot are shown by pliant modes --view.
     """
-    from pliant.cli.terminal import progress_after_a_second
-    from pliant.results.netcdf_file import load_trajectory
-    from pliant.view.page import names_of
-    from pliant.view.scene import MOST_KEPT, scene_of
-    from pliant.whole_file import refuse_existing, refuse_suffix
 
-    if output is not None:
-        refuse_suffix(output, (".html",), "of a page")
-        refuse_existing(output, overwrite)
-    with progress_after_a_second("reading"):
+    def made() -> Scene:
+        from pliant.results.netcdf_file import load_trajectory
+        from pliant.view.page import names_of
+        from pliant.view.scene import MOST_KEPT, scene_of
+
         trajectories = [load_trajectory(path, MOST_KEPT) for path in runs]
-        scene = scene_of(*trajectories, names=names_of(runs) if len(runs) > 1 else ())
-    show(scene, output, overwrite, host, port, not no_browser)
+        return scene_of(*trajectories, names=names_of(runs) if len(runs) > 1 else ())
+
+    for path in runs:
+        if not path.is_file():
+            raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
+    show(made, output, overwrite, host, port, not no_browser)

@@ -261,6 +261,10 @@ class StoredSource:
         return loads(self.provenance.robot)
 
     @property
+    def choices(self) -> dict[str, str]:
+        return self.provenance.choices
+
+    @property
     def links(self) -> tuple[LinkObservation, ...]:
         return self.ends.links
 

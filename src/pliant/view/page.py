@@ -1,7 +1,7 @@
 """A scene as one HTML file that plays without a network, or as the bytes that a server hands to the same page.
 
-The bytes are a length, a description in JSON and numbers. Positions are 32-bit floats; quaternions and fields are
-16-bit parts of their largest value, finer than any screen shows.
+The bytes are a length, a description in JSON and numbers. Positions are 32-bit floats; rotations, as their first two
+columns, and fields are 16-bit parts of their largest value, finer than any screen shows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pliant.model.state import Array
 from pliant.view.figures.style import choose_projection
-from pliant.view.scene import FIELDS, LinkShape, Pose, Run, Scene
+from pliant.view.scene import FIELDS, LinkShape, Run, Scene
 from pliant.whole_file import refuse_suffix, whole_file
 
 PLAYER = Path(__file__).with_name("player")
@@ -50,8 +50,9 @@ class Numbers:
     def whole(self, array: NDArray[np.int64]) -> dict[str, Any]:
         return self._keep(array, "u4")
 
-    def quaternions(self, array: Array) -> dict[str, Any]:
-        return self._keep(np.rint(array * FULL), "i2")
+    def rotations(self, array: Array) -> dict[str, Any]:
+        """(n, s, 3, 3) as two columns each, of which the player makes quaternions."""
+        return self._keep(np.rint(np.swapaxes(array[..., :2], -1, -2) * FULL).reshape(*array.shape[:-2], 6), "i2")
 
     def parts_of_largest(self, array: Array) -> dict[str, Any]:
         """Each component of (n, s, c) as a part of its largest value."""
@@ -98,9 +99,9 @@ def _run(run: Run, numbers: Numbers) -> dict[str, Any]:
         "tip": run.tip,
         "time": numbers.floats(run.time),
         "position": numbers.floats(run.pose.position),
-        "quaternion": numbers.quaternions(run.pose.quaternion),
+        "rotation": numbers.rotations(run.pose.rotation),
         "rootPosition": numbers.floats(run.ghost_root.position),
-        "rootQuaternion": numbers.quaternions(run.ghost_root.quaternion),
+        "rootRotation": numbers.rotations(run.ghost_root.rotation),
         "links": [_link(k, link, numbers) for k, link in enumerate(run.links)],
         "fields": [numbers.parts_of_largest(run.fields[field.name]) for field in FIELDS],
         "solids": [asdict(solid) for solid in run.solids],
@@ -138,15 +139,12 @@ def _link(index: int, link: LinkShape, numbers: Numbers) -> dict[str, Any]:
         "standsIn": link.stands_in,
         "outline": numbers.floats(link.outline),
         "hole": numbers.floats(link.hole),
-        "rest": numbers.floats(_sevens(link.rest)),
+        "restPosition": numbers.floats(link.rest.position),
+        "restRotation": numbers.rotations(link.rest.rotation[None]),
     }
 
 
-def _sevens(pose: Pose) -> Array:
-    return np.concatenate([pose.position, pose.quaternion], axis=1)
-
-
-def page(title: str, scene: bytes | None = None) -> str:
+def page(title: str = "pliant", scene: bytes | None = None) -> str:
     """The player as HTML, with its scene inside, or asking for ``scene`` beside it."""
     style = (PLAYER / "player.css").read_text(encoding="utf-8")
     scripts = "\n".join((PLAYER / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)

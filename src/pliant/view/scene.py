@@ -59,14 +59,6 @@ class Pose(NamedTuple):
         away = np.einsum("...ij,...j->...i", back, self.position - outer.position)
         return Pose(away, back @ self.rotation)
 
-    @property
-    def quaternion(self) -> Array:
-        """(..., 4) as (w, x, y, z)."""
-        from scipy.spatial.transform import Rotation
-
-        flat = Rotation.from_matrix(self.rotation.reshape(-1, 3, 3)).as_quat(canonical=True, scalar_first=True)
-        return np.asarray(flat).reshape(*self.rotation.shape[:-2], 4)
-
 
 @dataclass(frozen=True)
 class Field:

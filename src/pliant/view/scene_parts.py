@@ -21,7 +21,7 @@ from pliant.robot import BASE, At, End, FlexibleLink, Freedom, FreeJoint, Joint,
 from pliant.robot.joint import PlanarJoint, SphericalJoint
 from pliant.robot.link import Link, Payload, RigidLink
 from pliant.robot.section import Round, Section, Stations, Tapered, interpolate
-from pliant.spatial.arrays import rotation_from_quaternion
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
 
 if TYPE_CHECKING:
     from pliant.view.scene import LinkShape, Pose
@@ -355,14 +355,8 @@ def _massive(
     axes[:, 2] *= np.linalg.det(axes)
     squares = 6.0 * (moments.sum() - 2.0 * moments) / mass if mass else np.full(3, most**2)
     a, b, c = np.clip(np.sqrt(np.maximum(squares, 0.0)), least, most).tolist()
-    yield Solid(name, role, Kind.BOX, section, center, _quaternion(axes), (a, b, c))
-
-
-def _quaternion(rotation: Array) -> Quaternion:
-    from scipy.spatial.transform import Rotation
-
-    w, x, y, z = Rotation.from_matrix(rotation).as_quat(canonical=True, scalar_first=True).tolist()
-    return (w, x, y, z)
+    w, x, y, z = quaternion_from_rotation(axes).tolist()
+    yield Solid(name, role, Kind.BOX, section, center, (w, x, y, z), (a, b, c))
 
 
 def _mesh(places: Places, link: ReducedLink) -> Mesh:

@@ -9,16 +9,15 @@ address of the server, so that neither another computer nor a page of another si
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import PathLike
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import InvalidInput, refuse_outside
@@ -33,6 +32,7 @@ LOCAL = "127.0.0.1"
 THIS_COMPUTER = ("127.0.0.1", "localhost", "[::1]")
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
 HIGHEST_PORT = 65535
+AWAKE = 0.2  # s between two looks whether Ctrl-C was heard, which may reach another thread than the one that waits
 
 
 @dataclass(frozen=True)
@@ -75,18 +75,13 @@ class Server:
         self._thread.join()
 
     def wait(self) -> None:
-        """Until Ctrl-C or the end of the process is asked for."""
-        ended = threading.Event()
-
-        def end(number: int, frame: FrameType | None) -> None:
-            ended.set()
-
-        before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+        """Until Ctrl-C."""
         try:
-            ended.wait()
+            while self._thread.is_alive():
+                self._thread.join(AWAKE)
+        except KeyboardInterrupt:
+            pass
         finally:
-            for each, action in before.items():
-                signal.signal(each, action)
             self.close()
 
     def __enter__(self) -> Server:
@@ -102,6 +97,11 @@ class _Http(ThreadingHTTPServer):
     def __init__(self, place: tuple[str, int], answers: dict[str, Answer], host: str) -> None:
         self.answers, self.host = answers, host
         super().__init__(place, _Request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser may hang up at any time, and a page may wait for a scene in vain; whatever else fails is told."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | CancelledError):
+            super().handle_error(request, client_address)
 
     def hosts(self) -> set[str]:
         """How this server may be called; one that was opened to the network has names that only others know."""
@@ -158,18 +158,26 @@ class _Request(BaseHTTPRequestHandler):
 
 
 class View:
-    """A page that is served while the program runs; ``address`` is what a browser is to be given."""
+    """A page that is served while the program runs; ``address`` is what a browser is to be given.
 
-    def __init__(self, scene: Scene, host: str = LOCAL, port: int = 0) -> None:
-        data, html = encoded(scene), page(f"{scene.title} - pliant").encode()
+    The page is there at once and waits for its scene, so that a browser starts while the scene is being made.
+    """
+
+    def __init__(self, host: str = LOCAL, port: int = 0) -> None:
+        self._scene: Future[bytes] = Future()
         self.server = Server(
             {
-                "/": Answer("text/html; charset=utf-8", lambda: html),
-                "/scene": Answer("application/octet-stream", lambda: data),
+                "/": Answer("text/html; charset=utf-8", lambda: page().encode()),
+                "/scene": Answer("application/octet-stream", self._scene.result),
             },
             host,
             port,
         )
+
+    def give(self, scene: Scene) -> View:
+        """Let the page show the scene."""
+        self._scene.set_result(encoded(scene))
+        return self
 
     @property
     def address(self) -> str:
@@ -181,6 +189,7 @@ class View:
 
     def close(self) -> None:
         """Stop serving."""
+        self._scene.cancel()
         self.server.close()
 
     def __repr__(self) -> str:
@@ -216,7 +225,7 @@ def view(
     if output is not None:
         write_page(scene, output, overwrite)
         return None
-    shown = View(scene, host, port)
+    shown = View(host, port).give(scene)
     print(f"view at {shown.address}", flush=True)
     if browser:
         open_browser(shown.address)

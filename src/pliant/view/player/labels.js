@@ -37,6 +37,7 @@ class Labels {
     const floor = scaled(up, scene.ground);
     const middle = [east, north].map((axis) => Math.round(dot(scene.center, axis) / spacing) * spacing);
     ink.fillStyle = colors.quiet;
+    this.written = [];
     [[east, north, 0], [north, east, 1]].forEach(([axis, other, k]) => {
       // the near edge, or the far one where the near one is not in the picture
       const side = Math.sign(dot(eye, other) || 1);
@@ -48,19 +49,22 @@ class Labels {
       const edge = edges.find(inside);
       if (edge === undefined) return;
       const sign = axis.find((x) => x !== 0); // level axes may point against those of the world
-      let last = null;
       for (let at = middle[k] - half; at <= middle[k] + half + 1e-9 * half; at += spacing) {
         const p = add(floor, add(scaled(axis, at), scaled(other, edge)));
         const place = this.onScreen(matrix, p);
-        if (!place || (last && Math.hypot(place[0] - last[0], place[1] - last[1]) < 30)) continue;
-        ink.fillText(short(Math.round((sign * at) / (0.1 * spacing)) * 0.1 * spacing + 0, 3), ...place);
-        last = place;
+        this.write(short(Math.round((sign * at) / (0.1 * spacing)) * 0.1 * spacing + 0, 3), place);
       }
       const name = "xyz"[axis.findIndex((x) => x !== 0)];
       const end = add(floor, add(scaled(axis, middle[k] + half + 0.7 * spacing), scaled(other, edge)));
-      const place = this.onScreen(matrix, end);
-      if (place) ink.fillText(`${name} [m]`, ...place);
+      this.write(`${name} [m]`, this.onScreen(matrix, end));
     });
+  }
+
+  // Words that keep clear of those written before.
+  write(words, place) {
+    if (!place || this.written.some((other) => Math.hypot(place[0] - other[0], 1.6 * (place[1] - other[1])) < 34)) return;
+    this.ink.fillText(words, ...place);
+    this.written.push(place);
   }
 
   axes(camera, colors) {

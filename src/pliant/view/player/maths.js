@@ -26,6 +26,14 @@ function product(a, b) {
 
 const conjugate = (q) => [q[0], -q[1], -q[2], -q[3]];
 
+// Between two rotations, on the shorter way.
+function mixedTurn(a, b, part) {
+  const sign = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0 ? -1 : 1;
+  const q = [0, 1, 2, 3].map((c) => a[c] + part * (sign * b[c] - a[c]));
+  const size = Math.hypot(q[0], q[1], q[2], q[3]);
+  return [q[0] / size, q[1] / size, q[2] / size, q[3] / size];
+}
+
 // The rotation from g to q, f times as far; never more than half a turn, where it would come back from the other side.
 function magnifiedTurn(g, q, f) {
   let [w, x, y, z] = product(conjugate(g), q);

@@ -195,6 +195,8 @@ class Transport {
   }
 }
 
+const inSymbols = (text) => text.replace(/gamma_(\w)/g, "γ$1").replace(/kappa_(\w)/g, "κ$1");
+
 // What colours mean.
 function drawLegend(player) {
   const place = document.getElementById("legend");
@@ -211,5 +213,5 @@ function drawLegend(player) {
   }
   const ends = signed ? [-top, 0, top] : [0, top / 2, top];
   const scale = make("div", { class: "scale" }, ...ends.map((v) => make("span", {}, short(v * factor))));
-  place.replaceChildren(make("b", {}, shown ? `${name} [${shown}]` : name), bar, scale, make("small", {}, `${meaning}; the scale is the largest of all times`));
+  place.replaceChildren(make("b", {}, shown ? `${name} [${shown}]` : name), bar, scale, make("small", {}, `${inSymbols(meaning)}; the scale is the largest of all times`));
 }

@@ -46,6 +46,7 @@ class Player {
 
   titles() {
     const { scene } = this;
+    document.title = `${scene.title} - pliant`;
     document.getElementById("title").textContent = scene.title;
     document.getElementById("subtitle").textContent = scene.subtitle;
   }
@@ -238,6 +239,7 @@ window.pliant = {
     .then((scene) => {
       const player = new Player(scene);
       message.hidden = true;
+      player.opened = performance.now() / 1000; // s since the page was asked for
       window.pliant = Object.assign(player, { ready: Promise.resolve(player) });
       if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
       return player;

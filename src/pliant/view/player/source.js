@@ -22,7 +22,21 @@ class Series {
 
 const TYPES = { f4: Float32Array, i2: Int16Array, u4: Uint32Array };
 const NOTHING = -32768; // stands for a number that is not there
-const QUATERNION = 1 / 32767;
+
+// The quaternion of a rotation that is given by its first two columns, six numbers in a row that begin at `at`.
+function quaternionAt(columns, at) {
+  const x = unit([columns[at], columns[at + 1], columns[at + 2]]);
+  const z = unit(cross(x, [columns[at + 3], columns[at + 4], columns[at + 5]]));
+  const y = cross(z, x);
+  // of the four squares the largest is at least a quarter; the others follow from it
+  const squares = [x[0] + y[1] + z[2], x[0] - y[1] - z[2], y[1] - x[0] - z[2], z[2] - x[0] - y[1]];
+  const largest = squares.indexOf(Math.max(...squares));
+  const [a, b, c] = [y[2] - z[1], z[0] - x[2], x[1] - y[0]];
+  const [d, e, f] = [x[1] + y[0], x[2] + z[0], y[2] + z[1]];
+  const s = 1 + squares[largest];
+  const rows = [[s, a, b, c], [a, s, d, e], [b, d, s, f], [c, e, f, s]];
+  return rows[largest].map((k) => (k * 0.5) / Math.sqrt(s));
+}
 
 function decode(bytes) {
   const head = new DataView(bytes).getUint32(0, true);
@@ -56,11 +70,16 @@ class Run {
     const series = (ref) => new Series(array(ref), ref.shape.slice(1).reduce((a, b) => a * b, 1));
     this.time = series(given.time);
     this.position = series(given.position);
-    this.quaternion = series(given.quaternion);
+    this.rotation = series(given.rotation);
     this.rootPosition = series(given.rootPosition);
-    this.rootQuaternion = series(given.rootQuaternion);
+    this.rootRotation = series(given.rootRotation);
     for (const link of this.links) {
-      for (const name of ["outline", "hole", "rest"]) link[name] = array(given.links[link.index][name]);
+      for (const name of ["outline", "hole", "restPosition"]) link[name] = array(link[name]);
+      const turns = array(link.restRotation);
+      link.rest = Array.from({ length: link.count }, (_, k) => ({
+        position: link.restPosition.subarray(3 * k, 3 * k + 3),
+        turn: quaternionAt(turns, 6 * k),
+      }));
       link.points = link.outline.length / (2 * link.count);
       link.holePoints = link.hole.length / (2 * link.count);
     }
@@ -105,19 +124,11 @@ class Run {
     return part ? first + part * (series.array[at + series.perFrame] - first) : first;
   }
 
+  // Rotation k of a series between two frames.
   turnBetween(series, k, { before, part }) {
-    const { array, perFrame } = series;
-    const at = before * perFrame + 4 * k;
-    const q = [array[at] * QUATERNION, array[at + 1] * QUATERNION, array[at + 2] * QUATERNION, array[at + 3] * QUATERNION];
-    if (part) {
-      const to = at + perFrame;
-      let along = 0;
-      for (let c = 0; c < 4; c++) along += q[c] * array[to + c];
-      const sign = along < 0 ? -QUATERNION : QUATERNION;
-      for (let c = 0; c < 4; c++) q[c] += part * (sign * array[to + c] - q[c]);
-    }
-    const size = Math.hypot(q[0], q[1], q[2], q[3]) || 1;
-    return [q[0] / size, q[1] / size, q[2] / size, q[3] / size];
+    const at = before * series.perFrame + 6 * k;
+    const q = quaternionAt(series.array, at);
+    return part ? mixedTurn(q, quaternionAt(series.array, at + series.perFrame), part) : q;
   }
 
   sample(t, factor) {
@@ -125,14 +136,13 @@ class Run {
     const { pose, ghost } = this;
     this.links.forEach((link, index) => {
       const root = [0, 1, 2].map((c) => this.between(this.rootPosition, 3 * index + c, frame));
-      const turn = this.turnBetween(this.rootQuaternion, index, frame);
+      const turn = this.turnBetween(this.rootRotation, index, frame);
       for (let k = 0; k < link.count; k++) {
         const section = link.first + k;
-        const rest = link.rest.subarray(7 * k, 7 * k + 7);
-        const bare = add(root, turned(turn, rest));
-        const bareTurn = product(turn, rest.subarray(3));
+        const bare = add(root, turned(turn, link.rest[k].position));
+        const bareTurn = product(turn, link.rest[k].turn);
         let place = [0, 1, 2].map((c) => this.between(this.position, 3 * section + c, frame));
-        let q = this.turnBetween(this.quaternion, section, frame);
+        let q = this.turnBetween(this.rotation, section, frame);
         if (factor !== 1) {
           place = add(bare, scaled(sub(place, bare), factor));
           q = magnifiedTurn(bareTurn, q, factor);
@@ -154,10 +164,7 @@ class Run {
     const [p, q] = at(low);
     if (part < 1e-6) return [p, q];
     const [p1, q1] = at(low + 1);
-    const sign = q[0] * q1[0] + q[1] * q1[1] + q[2] * q1[2] + q[3] * q1[3] < 0 ? -1 : 1;
-    const mixed = [0, 1, 2, 3].map((c) => q[c] + part * (sign * q1[c] - q[c]));
-    const size = Math.hypot(...mixed);
-    return [add(p, scaled(sub(p1, p), part)), mixed.map((x) => x / size)];
+    return [add(p, scaled(sub(p1, p), part)), mixedTurn(q, q1, part)];
   }
 
   point(section, position) {
@@ -212,14 +219,14 @@ class Run {
     const [points, frames] = [[], []];
     let last = null;
     const link = this.links.find((each) => this.tip >= each.first && this.tip < each.first + each.count);
-    const rest = link.rest.subarray(7 * (this.tip - link.first));
+    const rest = link.rest[this.tip - link.first].position;
     for (let i = 0; i < this.time.count; i++) {
       const at = this.position.perFrame * i + 3 * this.tip;
       let p = [this.position.array[at], this.position.array[at + 1], this.position.array[at + 2]];
       if (factor !== 1) {
         const frame = { before: i, part: 0 };
         const root = [0, 1, 2].map((c) => this.between(this.rootPosition, 3 * link.index + c, frame));
-        const bare = add(root, turned(this.turnBetween(this.rootQuaternion, link.index, frame), rest));
+        const bare = add(root, turned(this.turnBetween(this.rootRotation, link.index, frame), rest));
         p = add(bare, scaled(sub(p, bare), factor));
       }
       if (last && i + 1 < this.time.count && norm(sub(p, last)) < apart) continue;
