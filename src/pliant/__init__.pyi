@@ -87,6 +87,14 @@ from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha
 from pliant.simulation.integrators import Radau as Radau
 from pliant.simulation.integrators import RungeKuttaGill as RungeKuttaGill
 from pliant.simulation.simulate import simulate as simulate
+from pliant.view.figures.linear import draw_frequency_response as draw_frequency_response
+from pliant.view.figures.linear import draw_mode_shapes as draw_mode_shapes
+from pliant.view.figures.run import draw_ledger as draw_ledger
+from pliant.view.figures.run import draw_loads as draw_loads
+from pliant.view.figures.run import draw_motion as draw_motion
+from pliant.view.figures.run import draw_shape as draw_shape
+from pliant.view.figures.run import draw_strains as draw_strains
+from pliant.view.server import view as view
 
 __version__: str
 __all__: list[str]

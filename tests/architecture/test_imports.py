@@ -25,6 +25,7 @@ GROUPS = {
 SHARED = "structures"  # the files beside the folders of the structures
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "frozen_mapping": set(),
     "jit": set(),
     "renamed": set(),
     "whole_file": {"errors"},
@@ -32,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mechanics": {"jit", "spatial"},
     "robot": {"errors", "whole_file"},
     "library": {"errors", "robot"},
-    "model": {"errors", "mechanics", "renamed", "robot", "spatial"},
+    "model": {"errors", "frozen_mapping", "mechanics", "renamed", "robot", "spatial"},
     SHARED: {"errors", "jit", "mechanics", "model", "robot", "spatial"},
     STRUCTURE: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED},
     FORMULATION: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED, STRUCTURE},
@@ -41,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "components",
         "errors",
         "formulas",
+        "frozen_mapping",
         "jit",
         "mechanics",
         "model",
@@ -77,6 +79,8 @@ EXCEPTIONS = {
     ("analysis/compare", "public names"): "a comparison compiles the robot by every formulation",
     ("analysis/comparison", "view"): "a comparison draws itself and writes its report",
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
+    ("results/trajectory", "view.film"): "trajectory.animate() writes a film",
+    ("results/trajectory", "view.server"): "trajectory.show() is the player in a notebook",
     ("structures/collocation/bending", "structures.nodal"): "arms that bend too far are handed to pose elements",
     ("structures/collocation/model", "structures.nodal"): "arms that bend too far are handed to pose elements",
 }

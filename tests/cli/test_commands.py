@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
 from tests.support.fake_arm import fake_trajectory
 
-DEMO_FILES = {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
+DEMO_FILES = {MARK, "run.nc", "swing.html", "motion.png", "loads.png", "strains.png", "ledger.png", "shape.png"}
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 
 
@@ -309,6 +310,8 @@ def test_frequency_shows_and_draws_a_response(tmp_path: Path) -> None:
     answer = run("frequency", "wang_beam", *ports, "--from", "1", "--to", "100", "--figure", str(tmp_path))
     assert answer.exit_code == 0, answer.stderr
     assert "hub.torque to tip.displacement[1]" in answer.stdout
+    # the first bending frequency of the beam that turns freely: tan(b) = tanh(b), b = 3.9266
+    assert re.search(r"^ *resonance +43\.3\d* +0 +unbounded", answer.stdout, re.MULTILINE)
     assert (tmp_path / "frequency.png").stat().st_size > 10_000
 
 

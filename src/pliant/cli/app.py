@@ -16,6 +16,7 @@ from pliant.cli.frequency import frequency
 from pliant.cli.modes import modes
 from pliant.cli.reproduce import reproduce
 from pliant.cli.simulate import simulate
+from pliant.cli.view import view
 from pliant.errors import InvalidInput, PliantWarning
 
 INVALID_INPUT = 2
@@ -84,5 +85,5 @@ def _options(
     pass
 
 
-for command in (describe, simulate, compare, modes, frequency, reproduce, demo):
+for command in (describe, simulate, compare, view, modes, frequency, reproduce, demo):
     app.command()(command)

@@ -111,6 +111,7 @@ def compiler_key() -> str:
     return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:12]
 
 
+@cache
 def installed(package: str) -> str:
     """The version of a package, or nothing."""
     try:

@@ -30,6 +30,7 @@ Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives
 
 Integrator = Gauss | Radau | GeneralizedAlpha | RungeKuttaGill | IDA
 
+SHORTEST, LONGEST = 1e-15, 1e15  # of runs, second: beyond, steps are lost in the rounding of times, or are a slip
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
@@ -39,6 +40,8 @@ def check_duration(until: float) -> None:
     refuse_other_than_number("until", until, "give the end time in seconds")
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
+    if not SHORTEST <= until <= LONGEST:
+        raise InvalidInput(f"until = {until:g} s must lie between {SHORTEST:g} and {LONGEST:g} s; give the end time")
 
 
 def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Array:
@@ -244,9 +247,7 @@ def _advance(
     if len(shown) == len(wanted):
         return record, (order, integrator.step)
     seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
-    rows = np.isin(record.time, wanted)
-    rows[-1] |= not record.ending.completed  # where it stopped
-    record = record.at(np.flatnonzero(rows))
+    record = record.at(accurate.kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step))
 
 

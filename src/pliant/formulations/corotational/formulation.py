@@ -62,9 +62,6 @@ class Corotational(SomeRigid):
                     f"Corotational: {word} = {choice!r} is not known; write one of {', '.join(map(str, known))}"
                 )
 
-    def __hash__(self) -> int:
-        return hash((repr(self.elements), self.theory, self.mass, self.axes, self.super_element, self.rigid))
-
     def finer(self) -> Corotational:
         """The next choice to compare with."""
         return replace(self, elements=twice(self.elements))

@@ -38,7 +38,7 @@ HIGHEST_DEGREE = 16
 USUAL_DEGREE = 5
 # degree and elements of the meshes that runs choose from: where polynomials of one element converge slowly, or a link
 # bends far, more elements cost less
-AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (6, 1), (8, 1), (6, 2), (6, 4), (6, 8), (6, 16), (6, 32)]
+AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (8, 1), (6, 3), (6, 6), (6, 12), (6, 24)]
 USUAL_ELEMENTS, FINER = 8, 5  # pose elements of a link, and how often they are doubled
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
@@ -83,9 +83,6 @@ class GeometricallyExact(SomeRigid):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_outside("degree", self.chosen_degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
-
-    def __hash__(self) -> int:
-        return hash((self.degree, repr(self.elements), self.when_bent, self.rigid))
 
     @property
     def chosen_degree(self) -> int:
@@ -179,9 +176,6 @@ class PoseElement(SomeRigid):
     validity: ClassVar[Validity] = ANY_ROTATION
     elements: Counts | None = None
     grows: bool = field(default=False, repr=False)
-
-    def __hash__(self) -> int:
-        return hash((repr(self.elements), self.grows, self.rigid))
 
     @property
     def counts(self) -> Counts:
