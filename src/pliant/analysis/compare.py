@@ -66,18 +66,21 @@ MODES_PER_ELEMENT = 2  # twice as many elements as modes carry them to a tenth o
 class Choice:
     """A formulation as a reader knows it: ``counts`` to try, the coarsest first, and what one of them makes.
 
-    Without a unit they are divisors of the accuracy, for formulations that choose their mesh by it.
+    Without a unit they are divisors of the accuracy, for formulations that choose their mesh by it. A ``spare`` choice
+    is tried only where the one before it is refused.
     """
 
     name: str
     make: Callable[[int], Any]
     counts: tuple[int, ...] = (1,)
     unit: str = ""
+    spare: bool = False
 
     def label(self, count: int) -> str:
         if self.unit == "degree":
             return f"{self.name} of degree {count}"
-        unit = self.unit.removesuffix("s") if count == 1 else self.unit
+        words = self.unit.split(" of ")
+        unit = " of ".join([words[0].removesuffix("s"), *words[1:]]) if count == 1 else self.unit
         return f"{self.name} with {count} {unit}" if self.unit else self.name
 
 
@@ -87,12 +90,16 @@ def choices() -> tuple[Choice, ...]:
 
     modal, nodal = pl.equivalent_rigid_link.Modes, pl.equivalent_rigid_link.Nodal
     equivalent, shears = pl.EquivalentRigidLink, pl.lumped.Beam.TIMOSHENKO  # as sections of all others do
+    points = pl.lumped.StationInertia.NEGLECTED
     return (
         Choice("geometrically exact", lambda _: pl.GeometricallyExact(), TIGHTER),
         Choice("pose elements", lambda _: pl.PoseElement(), TIGHTER),
         Choice("mixed", lambda n: pl.MixedElement(elements=n), MIXED, "elements"),
         Choice("co-rotational", lambda n: pl.Corotational(elements=n, theory=shears), DOUBLING, "elements"),
         Choice("lumped", lambda n: pl.Lumped(fields=n), DOUBLING, "fields"),
+        Choice(
+            "lumped", lambda n: pl.Lumped(fields=n, station_inertia=points), DOUBLING, "fields of point masses", True
+        ),
         Choice(
             "equivalent rigid link", lambda n: equivalent(elements=n, basis=nodal()), DOUBLING[:6], "finite elements"
         ),
@@ -216,7 +223,10 @@ class _Comparing:
         rows: list[Compared] = []
         interrupted = False
         try:
+            found: _Trial | None = None
             for choice in tried:
+                if choice.spare and found is not None:
+                    continue
                 found, limited = self._search(choice)
                 if found is not None:
                     rows.append(self._measured(found, limited))

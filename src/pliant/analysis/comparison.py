@@ -22,6 +22,7 @@ from pliant.results import Trajectory
 from pliant.robot import BASE, FlexibleLink, Robot
 from pliant.robot.joint import WholeJoint
 from pliant.robot.shown import Shown
+from pliant.simulation.equilibrium import equilibrium
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -210,7 +211,7 @@ def capital(text: str) -> str:
 
 
 def frequencies(arm: Arm, robot: Robot) -> Array:
-    """The slowest ones, Hz, with all joints held where they start; of loops those on the base."""
+    """The slowest ones about the equilibrium, Hz, with all joints held where they start; of loops those on the base."""
     bare = cast(Arm, getattr(arm, "given", arm))
     if robot.loops:
         bare = cast(Any, bare.formulation).compile(robot)
@@ -221,7 +222,8 @@ def frequencies(arm: Arm, robot: Robot) -> Array:
         names = [name for name in names if name.partition(".")[0] in on_base]
     try:
         held = [PrescribedMotion(name, Hold(robot.freedom(name).law.initial_position)) for name in names]
-        found = modes(connect(bare, *held), count=2 * FREQUENCIES)
+        model = connect(bare, *held)
+        found = modes(model, equilibrium(model).state, 2 * FREQUENCIES)
     except InvalidInput:
         return np.zeros(0)
     still = NO_FREQUENCY * found.frequency.max(initial=0.0)  # what nothing holds moves without stiffness
