@@ -17,7 +17,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 SOFTWARE = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"  # no graphics card is needed
 QUIET = "--disable-background-networking --disable-component-update --disable-sync --no-first-run"
 FLAGS = f"--no-sandbox --disable-dev-shm-usage {SOFTWARE} {QUIET}".split()
-PATIENCE = 90_000  # ms, on a machine that is busy
+PATIENCE = 90_000  # ms, on a busy machine
 
 
 @contextmanager
@@ -60,13 +60,13 @@ class Opened:
         """The value of a script in the page."""
         return self.page.evaluate(code, given)
 
-    def settled(self) -> None:
+    def all_drawn(self) -> None:
         """Wait until what was asked for is drawn."""
-        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+        self.run("pliant.afterDrawing()")
 
     def picture(self, place: str = "#stage") -> np.ndarray:
         """Colours (height, width, 3), 0 to 255, of what is on the screen."""
-        self.settled()
+        self.all_drawn()
         content = self.page.locator(place).screenshot()
         return np.asarray(Image.open(BytesIO(content)).convert("RGB"), dtype=int)
 

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser
 
 import pliant as pl
 from pliant.view.figures.style import PALETTE
-from pliant.view.page import write_page
+from pliant.view.page import frame_of, write_page
 from pliant.view.scene import FIELDS, Scene, scene_of
 from pliant.view.server import View
-from tests.support.browser import Opened, changed, chromium, near
+from tests.support.browser import PATIENCE, Opened, changed, chromium, near
 
 BLUE, ORANGE = PALETTE[:2]
 UNTIL = 0.5
@@ -115,18 +115,21 @@ def test_deflections_are_magnified(opened: Opened, scene: Scene) -> None:
 
 
 def test_it_plays_and_pauses(opened: Opened) -> None:
+    opened.page.locator("#speed").select_option("0.05")  # ten seconds on the screen: it will not end meanwhile
     opened.page.locator("#play").click()
-    opened.page.wait_for_function("pliant.time > 0.1")
+    opened.page.wait_for_function("pliant.time > 0.01")
+    opened.page.locator("#picture").focus()
     opened.page.keyboard.press("Space")
     assert opened.run("pliant.playing") is False
     stopped, drawn = opened.run("[pliant.time, pliant.drawn]")
-    opened.settled()
-    assert opened.run("pliant.time") == stopped > 0.1
+    opened.all_drawn()
+    assert opened.run("pliant.time") == stopped
+    assert stopped > 0.01
     assert drawn > 1
     opened.page.keyboard.press("ArrowRight")
     assert opened.run("pliant.time") > stopped
     # without a loop it ends at the end, with one it begins again
-    opened.run(f"pliant.seek({UNTIL} - 0.02); pliant.play()")
+    opened.run(f"pliant.change({{ speed: 1 }}); pliant.seek({UNTIL} - 0.02); pliant.play()")
     opened.page.wait_for_function("!pliant.playing")
     assert opened.run("pliant.time") == pytest.approx(UNTIL)
     opened.run(f"pliant.change({{ loop: true }}); pliant.seek({UNTIL} - 0.02); pliant.play()")
@@ -146,7 +149,7 @@ def test_the_slider_and_the_curves_scrub(opened: Opened, scene: Scene) -> None:
     assert box is not None
     curve.click(position={"x": box["width"] - 9, "y": box["height"] / 2})
     assert opened.run("pliant.time") == pytest.approx(UNTIL, abs=0.01)
-    opened.settled()
+    opened.all_drawn()
     told = opened.page.locator(".curve .keys").first.inner_text()
     assert "bends: hub 1" in told
     assert "rigid: hub -0.5" in told
@@ -243,3 +246,13 @@ def test_modes_are_played(browser: Browser, tmp_path: Path) -> None:
     assert opened.run("pliant.duration") == pytest.approx(1.0 / found.frequency[2], rel=1e-5)
     assert opened.run("pliant.scene.runs.map((run) => run.visible)") == [False, False, True]
     opened.close()
+
+
+def test_it_plays_inside_another_page(browser: Browser, scene: Scene) -> None:
+    """As notebooks show it: in a frame that may run scripts and nothing else."""
+    page = browser.new_page()
+    page.set_content(frame_of(scene, 400))
+    frame = page.frames[1]
+    frame.wait_for_function("window.pliant && pliant.drawn > 0", timeout=PATIENCE)
+    assert frame.evaluate("pliant.duration") == pytest.approx(UNTIL)
+    page.close()

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import pliant as pl
 from pliant.cli.app import app
+from pliant.view.figures.style import INK, PALETTE
 from pliant.view.page import FULL, encoded, page
 from pliant.view.scene import scene_of
 from pliant.view.server import LOCAL, Server, View
@@ -122,6 +123,11 @@ def test_pl_view_is_a_verb(tmp_path: Path) -> None:
         assert text.count("<script") == 2
     with pytest.raises(pl.InvalidInput, match="exists already"):
         pl.view(run, output=tmp_path / "run.html")
+
+
+def test_the_colours_are_those_of_figures() -> None:
+    assert f"--palette: {' '.join(PALETTE)};" in page()
+    assert f"--ink: {INK};" in page()
 
 
 def test_a_notebook_shows_it_inside_a_page() -> None:

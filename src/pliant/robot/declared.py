@@ -54,8 +54,7 @@ UNIT_LENGTH_SLACK = 1e-3
 MAGNITUDES = 1e-30, 1e30  # of numbers other than zero
 UNUSUAL = 1e6  # so many times beyond what is usual nothing is meant so
 ROUND_OFF = 1e-15
-SYMMETRY_SLACK = 1e-9
-DEFINITE_SLACK = 1e-12
+SYMMETRY_SLACK, DEFINITE_SLACK = 1e-9, 1e-12
 
 
 class Demand(Enum):
@@ -88,12 +87,12 @@ class BadValue(Exception):
 class Overflowing(float):
     """Infinity, with the text of the finite number that was too large to be held."""
 
+    text: str
+
     def __new__(cls, text: str) -> Overflowing:
         made = super().__new__(cls, text)
         made.text = text
         return made
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -162,10 +161,7 @@ class Quantity:
 
     @property
     def possible(self) -> tuple[float, float]:
-        """Magnitudes beyond which a number is a slip, and products of it leave the range of computers.
-
-        Positions and the like may be as small as they come; what must be positive may not.
-        """
+        """Magnitudes beyond which a number is a slip; positions and the like may be as small as they come."""
         low, high = self.usual or (0.0, MAGNITUDES[1] / UNUSUAL)
         return max(low / UNUSUAL, MAGNITUDES[0] if self.above == 0 else 0.0), high * UNUSUAL
 
@@ -223,9 +219,9 @@ class Quantity:
             raise BadValue(f"= {self.show(number, index)} must be {self.bound}; {self.remedy}", index)
         least, most = self.possible
         if number != 0.0 and not least <= abs(number) <= most:
-            beyond = "below" if abs(number) < least else "above"
-            limit = self.show(least if abs(number) < least else most, index)
-            raise BadValue(f"= {self.show(number, index)} is {beyond} {limit}, a slip; {self.remedy}", index)
+            beyond, limit = ("below", least) if abs(number) < least else ("above", most)
+            shown, bound = self.show(number, index), self.show(limit, index)
+            raise BadValue(f"= {shown} is {beyond} {bound}, a slip; {self.remedy}", index)
         return number + 0.0  # no negative zero, so that equal parts print alike
 
     def _about_text(self, text: str) -> str:
@@ -314,11 +310,10 @@ class Quantity:
                 f"must be positive {word}, but its smallest eigenvalue (diagonal scaled to 1)"
                 f" is {smallest:.3g}; {self.remedy}"
             )
-        if self.demand is Demand.SECTION_INERTIA:
-            mass = float(matrix[0, 0])
-            if np.abs(matrix[:3, :3] - mass * np.eye(3)).max() > SYMMETRY_SLACK * mass:
-                masses = ", ".join(f"{each:g}" for each in diagonal[:3])
-                raise BadValue(f"has the masses ({masses}), and a mass is the same along all axes; {self.remedy}")
+        uneven = np.abs(matrix[:3, :3] - matrix[0, 0] * np.eye(3)).max() > SYMMETRY_SLACK * matrix[0, 0]
+        if self.demand is Demand.SECTION_INERTIA and uneven:
+            masses = ", ".join(f"{each:g}" for each in diagonal[:3])
+            raise BadValue(f"has the masses ({masses}), and a mass is the same along all axes; {self.remedy}")
         small, middle, large = np.linalg.eigvalsh(matrix)[-3:]
         if self.demand is Demand.RIGID_BODY_INERTIA and large > (small + middle) * (1 + SYMMETRY_SLACK):
             raise BadValue(

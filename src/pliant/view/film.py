@@ -224,7 +224,7 @@ class Stage:
 
     def _lines(self, image: Pixels, depth: Pixels, frame: int) -> None:
         trace = self.run.trace[: frame + 1]
-        paths = [(trace[:: max(1, len(trace) // 600)], color(1))] if len(trace) > 1 else []
+        paths = [(trace[:: max(1, len(trace) // 600)], color(6))] if len(trace) > 1 else []
         for line in self.run.lines:
             at = [self._point(section, position, frame) for section, position in zip(line.sections, line.positions)]
             paths.append((np.array(at), INK))

@@ -81,7 +81,7 @@ def encoded(scene: Scene) -> bytes:
         "fields": [asdict(field) for field in FIELDS],
         "runs": [_run(run, numbers) for run in scene.runs],
     }
-    text = json.dumps(description, separators=(",", ":")).encode()
+    text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
     return b"".join([len(text).to_bytes(4, "little"), text, *numbers.parts])
 

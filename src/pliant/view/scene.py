@@ -192,8 +192,11 @@ def scene_of(*shown: Trajectory | Modes, names: Sequence[str] = ()) -> Scene:
         if not each.of_arm:
             raise InvalidInput("a run without an arm has no shape to view; draw its states and efforts instead")
     given = list(names) or _told_apart(trajectories)
-    runs = tuple(run_of(each, name) for each, name in zip(trajectories, given, strict=True))
-    return _scene(runs, trajectories[0].robot, trajectories[0].provenance.robot_name)
+    if len(given) != len(trajectories):
+        raise InvalidInput(f"names has {len(given)} entries, but there are {len(trajectories)} runs; give one for each")
+    runs = tuple(run_of(each, name) for each, name in zip(trajectories, given))
+    robots = dict.fromkeys(each.provenance.robot_name for each in trajectories)
+    return _scene(runs, trajectories[0].robot, ", ".join(robots))
 
 
 def _told_apart(trajectories: list[Trajectory]) -> list[str]:
@@ -218,6 +221,9 @@ def frames_of(time: Array) -> Numbers:
 def run_of(trajectory: Trajectory, name: str = "") -> Run:
     """One run, at as many frames as a screen can show."""
     rows = frames_of(trajectory.time)
+    rows = rows[np.isfinite(trajectory.states[rows]).all(axis=1)]  # a run may end with numbers that are none
+    if not len(rows):
+        raise InvalidInput(f"the run has no state that can be drawn; it {trajectory.ending}")
     some = trajectory if len(rows) == len(trajectory.time) else trajectory.at(rows)
     robot, base = some.robot, base_pose(some)
     run = _moving(robot, some.observation, base, some.time)

@@ -312,13 +312,14 @@ def _rigid_body(places: Places, link: Link) -> Iterator[Solid]:
     if not isinstance(link, RigidLink) or getattr(link, "flexible", None) is not None:
         return
     root = float(places.links[link.name].first)
-    if link.length > 1e-6 * places.reach:
+    long = link.length > 1e-6 * places.reach
+    if long:
         x, y, z = link.tip_position
         width = float(np.clip(0.16 * link.length, 0.012 * places.reach, 0.04 * places.reach))
         middle = (0.5 * x, 0.5 * y, 0.5 * z)
         size = (width, width, link.length)
         yield Solid(link.name, Role.BODY, Kind.CYLINDER, root, middle, turn_to(link.tip_position), size)
-    if link.mass:
+    if link.mass and (np.any(link.inertia) or not long):
         yield from _massive(places, link.name, Role.BODY, root, link.mass, link.center_of_mass, link.inertia)
 
 
@@ -343,9 +344,8 @@ def _massive(
     matrix = np.asarray(inertia, float)
     matrix = np.diag(matrix) if matrix.ndim == 1 else matrix
     if not np.any(matrix):
-        if role is Role.PAYLOAD:
-            size = float(np.clip(2.0 * (3.0 * mass / (4.0 * np.pi * OF_STEEL)) ** (1.0 / 3.0), least, most))
-            yield Solid(name, role, Kind.BALL, section, center, IDENTITY, (size, size, size))
+        size = float(np.clip(2.0 * (3.0 * mass / (4.0 * np.pi * OF_STEEL)) ** (1.0 / 3.0), least, most))
+        yield Solid(name, role, Kind.BALL, section, center, IDENTITY, (size, size, size))
         return
     moments, axes = np.linalg.eigh(matrix)
     if mass and moments[0] > (1.0 - 1e-6) * moments[2]:

@@ -198,7 +198,7 @@ def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int, view
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis.set_major_locator(MaxNLocator(ticks or 4))
-        axis.set_tick_params(pad=1.0)
+        axis.set_tick_params(pad=4.0 if name == "z" else 1.0)
         if not ticks:
             axis.set_ticklabels([])
         axis.labelpad = 5.0 if ticks else -11.0

@@ -72,7 +72,7 @@ class Panel {
       box.addEventListener("change", () => this.player.show(run, box.checked));
       this.player.follow(() => (box.checked = run.visible));
       const swatch = make("i", { class: "swatch" });
-      this.player.follow(() => (swatch.style.background = this.player.colors.palette[run.number % 6]));
+      this.player.follow(() => (swatch.style.background = this.player.colors.palette[run.number % this.player.colors.palette.length]));
       const mark = scene.runs.length > 1 && !one ? [swatch] : [];
       const note = run.note ? [make("p", { class: "note" }, run.note)] : [];
       return [make("label", { title: run.name }, box, ...mark, make("span", {}, run.name)), ...note];

@@ -20,7 +20,7 @@ class Player {
         arrow.key = `${arrow.group} ${arrow.unit}`;
         for (let i = 0; i < arrow.vectors.count; i++) {
           const size = norm(arrow.vectors.array.subarray(3 * i, 3 * i + 3));
-          largest[arrow.key] = Math.max(largest[arrow.key] || 0, size);
+          if (size > (largest[arrow.key] || 0)) largest[arrow.key] = size;
         }
       }
     }
@@ -38,6 +38,7 @@ class Player {
     this.camera = new Camera(scene, this.canvas, () => this.redraw());
     this.panel = new Panel(this);
     this.transport = new Transport(this);
+    this.camera.fit(); // now that the panel has taken its room
     this.titles();
     this.listen();
     this.sample();
@@ -193,6 +194,11 @@ class Player {
       this.tick(now);
       if (this.playing) this.redraw();
     });
+  }
+
+  // For those who look at the picture from outside: done when what was asked for is on the screen.
+  afterDrawing() {
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(this.drawn))));
   }
 
   draw() {
