@@ -119,6 +119,7 @@ class Driven(Generic[T]):
     def through(self, undivided: Undivided) -> Ending:
         """All steps, or as many as can be; how it ended."""
         stepper, run, sampling = self.stepper, self.run, self.sampling
+        arm = stepper.model if isinstance(stepper.model, Arm) else None
         shown = time.monotonic()
         for a, b in chunks(run, self.servoing is not None):
             now = float(run.grid[a])
@@ -134,8 +135,8 @@ class Driven(Generic[T]):
                     part = slice(a - self.first, end - self.first)
                     count, status = stepper.advance(self.read, part, sampling.torques(now))
                     self.done += count
-                if end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS and isinstance(stepper.model, Arm):
-                    self.rates.append(stepper.model.layout.part(stepper.state_vector(), "joint_rate").copy())
+                if arm is not None and end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS:
+                    self.rates.append(arm.layout.part(stepper.state_vector(), "joint_rate").copy())
                 if status != DONE:
                     return sampling.blame(blame_servos(stepper.model, run, stepper.stopped(status, self.done)))
             if unreadable:
