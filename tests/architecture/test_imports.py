@@ -76,7 +76,11 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # (importing file, imported module): each with its reason
 EXCEPTIONS = {
+    ("analysis/compare", "public names"): "a comparison compiles the robot by every formulation",
+    ("analysis/comparison", "view"): "a comparison draws itself and writes its report",
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
+    ("results/trajectory", "view.film"): "trajectory.animate() writes a film",
+    ("results/trajectory", "view.server"): "trajectory.show() is the player in a notebook",
     ("structures/collocation/bending", "structures.nodal"): "arms that bend too far are handed to pose elements",
     ("structures/collocation/model", "structures.nodal"): "arms that bend too far are handed to pose elements",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
 from tests.support.fake_arm import fake_trajectory
 
-DEMO_FILES = {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
+DEMO_FILES = {MARK, "run.nc", "swing.html", "motion.png", "loads.png", "strains.png", "ledger.png", "shape.png"}
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 
 
@@ -309,6 +310,8 @@ def test_frequency_shows_and_draws_a_response(tmp_path: Path) -> None:
     answer = run("frequency", "wang_beam", *ports, "--from", "1", "--to", "100", "--figure", str(tmp_path))
     assert answer.exit_code == 0, answer.stderr
     assert "hub.torque to tip.displacement[1]" in answer.stdout
+    # the first bending frequency of the beam that turns freely: tan(b) = tanh(b), b = 3.9266
+    assert re.search(r"^ *resonance +43\.3\d* +0 +unbounded", answer.stdout, re.MULTILINE)
     assert (tmp_path / "frequency.png").stat().st_size > 10_000
 
 
@@ -441,6 +444,28 @@ def test_a_folder_without_rights_is_named_without_a_traceback(tmp_path: Path) ->
     assert answer.exit_code == 2
     assert str(tmp_path / "file" / "below") in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_compare_shows_every_formulation_and_writes_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "strip.html"
+    answer = run("compare", "steel_strip", "--until", "0.05", "--move", "hub=0.02,0.04", "--output", str(path))
+    assert answer.exit_code == 0
+    for word in ("geometrically exact", "lumped with", "pseudo-spectral of", "Take ", f"wrote {path}"):
+        assert word in answer.stdout
+    assert "rigid ..." in answer.stderr
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    again = run("compare", "steel_strip", "--output", str(path))
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_compare_answers_a_bad_file_without_a_report(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("pliant: 1\nname: bad\nlinks:\n  rod:\n    type: flexible\n    length: -1\n")
+    answer = run("compare", str(bad), "--output", str(tmp_path / "report.html"))
+    assert answer.exit_code == 2
+    assert "length" in answer.stderr
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_a_request_to_end_saves_what_was_computed(tmp_path: Path) -> None:

@@ -84,6 +84,8 @@ def pages() -> list[object]:
 def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    for screen in ("DISPLAY", "WAYLAND_DISPLAY"):  # without one no browser is opened
+        monkeypatch.delenv(screen, raising=False)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     namespace: dict[str, object] = {"__name__": "document"}
     for block in blocks(text(document)):

@@ -244,7 +244,8 @@ def test_hostile_files_reach_no_other_file_and_no_huge_array(tmp_path: Path) -> 
 
 def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.nc")
-    for target in (tmp_path / "pipe.nc", Path(os.devnull)):
+    (tmp_path / "null.nc").symlink_to(os.devnull)
+    for target in (tmp_path / "pipe.nc", tmp_path / "null.nc"):
         with pytest.raises(InvalidInput, match=r"is a device or a pipe, which is never replaced; name a file$"):
             write(fake_trajectory().dataset(), target, overwrite=True)
     assert Path(os.devnull).is_char_device()

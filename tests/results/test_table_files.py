@@ -12,7 +12,7 @@ from scipy.io import loadmat
 
 from pliant.errors import InvalidInput
 from pliant.results import Trajectory, load_trajectory
-from pliant.results.table_files import named
+from pliant.results.tables import named
 from tests.support.fake_arm import fake_trajectory
 
 

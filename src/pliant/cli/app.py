@@ -9,12 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 from pliant import __version__
+from pliant.cli.compare import compare
 from pliant.cli.demo import demo
 from pliant.cli.describe import describe
 from pliant.cli.frequency import frequency
 from pliant.cli.modes import modes
 from pliant.cli.reproduce import reproduce
 from pliant.cli.simulate import simulate
+from pliant.cli.view import view
 from pliant.errors import InvalidInput, PliantWarning
 
 INVALID_INPUT = 2
@@ -83,5 +85,5 @@ def _options(
     pass
 
 
-for command in (describe, simulate, modes, frequency, reproduce, demo):
+for command in (describe, simulate, compare, view, modes, frequency, reproduce, demo):
     app.command()(command)

@@ -40,6 +40,7 @@ class Run:
     ``grid`` holds the end times of all steps, first entry the start; ``outputs`` the times whose states are
     kept, by the polynomial of the step where they fall between grid points. Sampled control acts at the multiples of
     its periods from the start on, or at the first grid point after one; `simulate` ends steps at all of them.
+    Of a ``trial`` nobody asks how its last steps went.
     """
 
     start: Array
@@ -49,6 +50,7 @@ class Run:
     method: StageMethod | ExplicitMethod
     newton_tolerance: NewtonTolerance
     progress: Callable[[float], None] | None = None
+    trial: bool = False
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,6 +80,28 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
             total += (min(step / widths[first], 1.0)) ** order * float(differences.sum())
             seen += float(at[last - 1] - at[first])
     return SLOWED[order] * total * float(at[-1] - at[0]) / seen if seen > 0.0 else float("nan")
+
+
+def local_errors(grid: Array, tips: Array, order: int, breaks: Array) -> Array:
+    """What each step (n) adds to the error of each tip (n + 1, tips, 3), as `indicated` sums it; also of uneven steps.
+
+    c h^(p + 1) times the derivative of order p + 1, from divided differences that do not reach across ``breaks``,
+    unless these leave no room for them.
+    """
+    steps, reach = len(grid) - 1, order + 1
+    if order not in SLOWED or steps < reach:
+        return np.full((steps, tips.shape[1]), np.nan)
+    divided, factorial = tips, 1.0
+    for k in range(1, reach + 1):
+        divided = (divided[1:] - divided[:-1]) / (grid[k:] - grid[:-k])[:, None, None]
+        factorial *= k
+    sizes = factorial * np.linalg.norm(divided, axis=-1)
+    first = np.clip(np.arange(steps) - order // 2, 0, steps - reach)
+    ends = [0, *np.searchsorted(grid, breaks - 1e-9 * grid[-1]), steps]
+    for a, b in itertools.pairwise(ends):
+        if b - a >= reach:
+            first[a:b] = np.clip(first[a:b], a, b - reach)
+    return np.asarray(SLOWED[order] * np.diff(grid)[:, None] ** reach * sizes[first])
 
 
 def windows(grid: Array, order: int, begin: int) -> Array:

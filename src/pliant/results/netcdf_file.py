@@ -183,7 +183,7 @@ def _read_tips(dataset: Dataset) -> tuple[Tip, ...]:
         return ()
     twist, rigid = dataset["link_tip_twist"].values, dataset["link_rigid_tip_position"].values
     return tuple(
-        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy())
+        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy)
         for k, link in enumerate(_read_links(dataset))
     )
 
@@ -354,15 +354,26 @@ SEAL = b"\npliant sha256 "
 SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
 
 
-def load_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again."""
-    dataset = read(path)
+def load_trajectory(path: str | PathLike[str], most: int | None = None) -> Trajectory:
+    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again.
+
+    Of a file with more than ``most`` saved times only some are read, at equal distances in the row.
+    """
+    if most is not None and most < 2:
+        raise InvalidInput(f"most = {most} must be at least 2, the first time and one more; raise it")
+    dataset = read(path, most)
     try:
         trajectory = from_dataset(dataset)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(f"{path} does not hold what a trajectory has; save the trajectory again") from error
     tell(trajectory.warnings())
     return trajectory
+
+
+def _some(times: int, most: int) -> slice:
+    """Every k-th time, where possible with a k that ends on the last of them."""
+    least = max(1, -(-(times - 1) // (most - 1)))
+    return slice(None, None, next((k for k in range(least, 2 * least) if (times - 1) % k == 0), least))
 
 
 def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
@@ -376,7 +387,7 @@ def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
         file.write(SEAL + hashlib.sha256(content).hexdigest().encode())
 
 
-def read(path: str | PathLike[str]) -> Dataset:
+def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
     """Read a trajectory file into memory, or say in one sentence why not."""
     import xarray
 
@@ -384,8 +395,8 @@ def read(path: str | PathLike[str]) -> Dataset:
         raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
     if Path(path).suffix.lower() in (".csv", ".mat"):
         raise InvalidInput(f"{path} holds tables, not the whole of a run; give the .nc file of the trajectory")
-    whole = memoryview(Path(path).read_bytes())
-    content, seal = whole[:-SEAL_SIZE], bytes(whole[-SEAL_SIZE:])
+    whole = Path(path).read_bytes()  # which BytesIO shares as long as nobody asks for a buffer of it
+    content, seal = memoryview(whole)[:-SEAL_SIZE], whole[-SEAL_SIZE:]
     if not seal.startswith(SEAL):
         raise InvalidInput(
             f"{path} does not end with the checksum of a saved trajectory: it is another file, of an earlier version,"
@@ -394,11 +405,11 @@ def read(path: str | PathLike[str]) -> Dataset:
     if seal != SEAL + hashlib.sha256(content).hexdigest().encode():
         raise InvalidInput(f"{path} is damaged, since its checksum differs; save the trajectory again")
     try:
-        if strange := strange_structure(BytesIO(content)):
+        if strange := strange_structure(BytesIO(whole), len(whole)):
             raise InvalidInput(f"{path} {strange}, which no saved trajectory has; save the trajectory again")
         # Nothing is decoded: CF rules would turn numbers with units of time into dates.
-        with xarray.open_dataset(BytesIO(content), engine="h5netcdf", decode_cf=False) as opened:
-            dataset = opened.load()
+        with xarray.open_dataset(BytesIO(whole), engine="h5netcdf", decode_cf=False) as opened:
+            dataset = opened.isel(time=_some(opened.sizes["time"], most)).load() if most else opened.load()
     except InvalidInput:
         raise
     except (OSError, RuntimeError, TypeError, ValueError, LookupError) as error:
@@ -413,7 +424,7 @@ def read(path: str | PathLike[str]) -> Dataset:
     return dataset
 
 
-def strange_structure(file: BytesIO) -> str:
+def strange_structure(file: BytesIO, size: int) -> str:
     """What a hostile file may have, and none of ours: ways to other files, and arrays larger than the file."""
     import h5py
 
@@ -426,6 +437,6 @@ def strange_structure(file: BytesIO) -> str:
                 return f"has '{clip(name)}', a link or a group"
             if member.external or member.is_virtual:
                 return f"keeps '{clip(name)}' in another file"
-            if member.nbytes > file.getbuffer().nbytes:
+            if member.nbytes > size:
                 return f"has an array '{clip(name)}' that is larger than the file"
     return ""

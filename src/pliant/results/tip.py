@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,20 +18,24 @@ class Tip:
     """The tip of ``link`` at n times.
 
     ``position`` (n, 3) in the world, metre; ``rotation`` (n, 3, 3) from tip frame to world; ``twist`` (n, 6) velocity,
-    then angular rate, in the tip's own axes; ``rigid_position`` (n, 3) where the tip of the undeformed arm would be at
-    the same joint positions, metre.
+    then angular rate, in the tip's own axes. ``rigid`` gives the rigid position when it is first asked for.
     """
 
     link: str
     position: Array
     rotation: Array
     twist: Array
-    rigid_position: Array
+    rigid: Callable[[], Array] = field(repr=False)
+
+    @cached_property
+    def rigid_position(self) -> Array:
+        """(n, 3) where the tip of the undeformed arm would be at the same joint positions, metre."""
+        return self.rigid()
 
     def at(self, rows: NDArray[np.int64]) -> Tip:
         """The same at some of the times."""
-        names = ("position", "rotation", "twist", "rigid_position")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+        position, rotation, twist = (each[rows] for each in (self.position, self.rotation, self.twist))
+        return Tip(self.link, position, rotation, twist, lambda: self.rigid_position[rows])
 
     @property
     def deflection(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -36,6 +36,8 @@ from pliant.whole_file import refuse_suffix
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+    from pliant.view.server import Inline
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ class LiveSource:
         seen = self.ends.link(link)
         place = LoadPlace("tip", link, False, Frame.BODY)
         twist = self.arm.load_flows(self.record.states, (place,))[:, 0]
-        return Tip(link, seen.position[:, -1], seen.rotation[:, -1], twist, self.rigid_tips[link])
+        return Tip(link, seen.position[:, -1], seen.rotation[:, -1], twist, lambda: self.rigid_tips[link])
 
     @property
     def joint_units(self) -> tuple[JointUnit, ...]:
@@ -271,10 +273,7 @@ class StoredSource:
         return self.ends.tip_position
 
     def tip(self, link: str) -> Tip:
-        found = next((tip for tip in self.tips if tip.link == link), None)
-        if found is None:
-            raise InvalidInput(f"this file holds no tip of link '{link}', as an earlier version wrote it; run it again")
-        return found
+        return next(tip for tip in self.tips if tip.link == link)
 
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         return True
@@ -414,8 +413,8 @@ class Trajectory(Shown, Renamed):
         name = self.tip_link if link is None else link
         if name not in self._tips:
             if name == self.tip_link:
-                own = self.tip_position, self.tip_rotation, self.tip_twist, self.rigid_tip_position
-                self._tips[name] = Tip(name, *own)
+                own = self.tip_position, self.tip_rotation, self.tip_twist
+                self._tips[name] = Tip(name, *own, lambda: self.rigid_tip_position)
             else:
                 names = [each.name for each in self._arm.ends.links]
                 if name not in names:
@@ -535,19 +534,42 @@ class Trajectory(Shown, Renamed):
 
         return to_dataset(self)
 
+    def show(self, *more: Trajectory, height: int = 560) -> Inline:
+        """The arm in motion inside a notebook, ``height`` pixels high, with ``more`` runs laid over it."""
+        from pliant.view.server import Inline
+
+        return Inline.of(self, *more, height=height)
+
+    def animate(
+        self,
+        path: str | PathLike[str],
+        overwrite: bool = False,
+        slower: float = 1.0,
+        tip: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Write a film of the run, of the kind that the suffix says: .gif, .mp4 (needs ffmpeg) or .html.
+
+        ``slower`` stretches time: 10 shows a tenth of a second in one. A page plays as fast as its reader likes. The
+        path is that of the tip of the link ``tip``, by default of the arm. ``progress`` is told the fraction done.
+        """
+        from pliant.view.film import animate
+
+        animate(self, path, overwrite, slower, tip, progress)
+
     def save(self, path: str | PathLike[str], overwrite: bool = False, tip: str | None = None) -> None:
         """Write a file, whole or not at all, of the kind that its suffix says.
 
         ``.nc``, netCDF-4, holds everything and can be loaded again; ``.csv`` is the table; ``.mat`` holds tables and
         links for MATLAB. The tables have the tip of the link ``tip``, by default of the arm.
         """
-        from pliant.results import netcdf_file, table_files
+        from pliant.results import netcdf_file
 
         target = Path(path)
         refuse_suffix(target, SAVED, "of a trajectory")
         if target.suffix.lower() == ".csv":
-            table_files.write_csv(self, target, overwrite, tip)
+            tables.write_csv(self, target, overwrite, tip)
         elif target.suffix.lower() == ".mat":
-            table_files.write_mat(self, target, overwrite, tip)
+            tables.write_mat(self, target, overwrite, tip)
         else:
             netcdf_file.write(self.dataset(), path, overwrite)

@@ -115,11 +115,11 @@ class Driven(Generic[T]):
         self.sampling = Sampling(stepper.model, self.run.inputs, span, self.servoing is not None)
         self.first = self.stop = 0  # steps whose inputs are read
         self.rates: list[Array] = []  # of the joints, after each of the last steps
+        self.watched = not self.run.trial and isinstance(stepper.model, Arm)
 
     def through(self, undivided: Undivided) -> Ending:
         """All steps, or as many as can be; how it ended."""
         stepper, run, sampling = self.stepper, self.run, self.sampling
-        arm = stepper.model if isinstance(stepper.model, Arm) else None
         shown = time.monotonic()
         for a, b in chunks(run, self.servoing is not None):
             now = float(run.grid[a])
@@ -135,8 +135,8 @@ class Driven(Generic[T]):
                     part = slice(a - self.first, end - self.first)
                     count, status = stepper.advance(self.read, part, sampling.torques(now))
                     self.done += count
-                if arm is not None and end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS:
-                    self.rates.append(arm.layout.part(stepper.state_vector(), "joint_rate").copy())
+                if self.watched and end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS:
+                    self.rates.append(stepper.model.layout.part(stepper.state_vector(), "joint_rate").copy())
                 if status != DONE:
                     return sampling.blame(blame_servos(stepper.model, run, stepper.stopped(status, self.done)))
             if unreadable:
@@ -179,7 +179,8 @@ def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
     acts = steps_at(run.grid, instants(run.inputs, float(run.grid[0]), float(run.grid[-1]), servos_inside))
     last = len(run.grid) - 1
     sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
-    alone = np.arange(last if sampled or last <= 2 * WATCHED_STEPS else last - WATCHED_STEPS, last)
+    few = bool(sampled) or run.trial or last <= 2 * WATCHED_STEPS
+    alone = np.arange(last if few else last - WATCHED_STEPS, last)
     edges = np.unique(np.concatenate([[0, last], acts, alone])).astype(int).tolist()
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):

@@ -59,14 +59,6 @@ class Pose(NamedTuple):
         away = np.einsum("...ij,...j->...i", back, self.position - outer.position)
         return Pose(away, back @ self.rotation)
 
-    @property
-    def quaternion(self) -> Array:
-        """(..., 4) as (w, x, y, z)."""
-        from scipy.spatial.transform import Rotation
-
-        flat = Rotation.from_matrix(self.rotation.reshape(-1, 3, 3)).as_quat(canonical=True, scalar_first=True)
-        return np.asarray(flat).reshape(*self.rotation.shape[:-2], 4)
-
 
 @dataclass(frozen=True)
 class Field:
@@ -393,9 +385,7 @@ def _fields_of(link: Link, seen: LinkObservation) -> dict[str, Array]:
 def _scene(runs: tuple[Run, ...], robot: Robot, title: str, one_at_a_time: bool = False) -> Scene:
     everything = np.concatenate([run.pose.position.reshape(-1, 3) for run in runs])
     low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
-    axis = int(np.argmax(np.abs(robot.gravity))) if np.any(robot.gravity) else 2
-    up = np.zeros(3)
-    up[axis] = -np.sign(robot.gravity[axis]) if np.any(robot.gravity) else 1.0
+    up = parts.upward(robot)
     reach = float(np.linalg.norm(high - low)) or 1.0
     base = float(np.asarray(robot.base.position) @ up)
     lowest = float(min(low @ up, high @ up))

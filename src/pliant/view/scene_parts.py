@@ -21,7 +21,7 @@ from pliant.robot import BASE, At, End, FlexibleLink, Freedom, FreeJoint, Joint,
 from pliant.robot.joint import PlanarJoint, SphericalJoint
 from pliant.robot.link import Link, Payload, RigidLink
 from pliant.robot.section import Round, Section, Stations, Tapered, interpolate
-from pliant.spatial.arrays import rotation_from_quaternion
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
 
 if TYPE_CHECKING:
     from pliant.view.scene import LinkShape, Pose
@@ -188,7 +188,7 @@ class Places:
         return float(max(edges, default=0.0))
 
     def joint_radius(self, *names: str) -> float:
-        return float(np.clip(1.35 * self.thickness(*names), 0.011 * self.reach, 0.03 * self.reach))
+        return float(np.clip(1.35 * self.thickness(*names), 0.014 * self.reach, 0.03 * self.reach))
 
 
 def turn_to(axis: Sequence[float]) -> Quaternion:
@@ -235,7 +235,7 @@ def parts_of(
     drawn = bodies_of(robot, links, run.joint_position, run.joint_names)
     low, high = pose.position.min(axis=(0, 1)), pose.position.max(axis=(0, 1))
     size = float(np.linalg.norm(high - low)) or 1.0
-    walls = [_wall(robot, each, size) for each in around.relations if each.word == "wall"]
+    walls = [_wall(robot, each, size, 0.5 * (low + high)) for each in around.relations if each.word == "wall"]
     drawn["solids"] += tuple(walls)
     drawn["lines"] = tuple(_lines(places, around.relations))
     drawn["arrows"] = tuple(_arrows(places, run, pose))
@@ -244,11 +244,25 @@ def parts_of(
 
 
 def _base(places: Places) -> Iterator[Solid]:
-    """A plate under every joint of the base."""
-    size = 2.6 * max(places.joint_radius(joint.child) for joint in places.robot.joints if joint.parent == BASE)
-    for joint in places.robot.joints:
+    """A block under every joint of the base: against gravity, or under the xy plane."""
+    robot = places.robot
+    wide = 3.6 * max(
+        0.02 * places.reach, *(places.joint_radius(each.child) for each in robot.joints if each.parent == BASE)
+    )
+    high = 0.7 * wide
+    down = upward(robot) @ rotation_from_quaternion(robot.base.rotation) * -0.5 * high
+    for joint in robot.joints:
         if joint.parent == BASE and not isinstance(joint, FreeJoint):
-            yield Solid(BASE, Role.BASE, Kind.BOX, 0.0, joint.position, joint.rotation, (size, size, size))
+            x, y, z = (np.asarray(joint.position) + down).tolist()
+            yield Solid(BASE, Role.BASE, Kind.BOX, 0.0, (x, y, z), turn_to((-down).tolist()), (wide, wide, high))
+
+
+def upward(robot: Robot) -> Array:
+    """The world axis against gravity; z without one."""
+    axis = int(np.argmax(np.abs(robot.gravity))) if np.any(robot.gravity) else 2
+    up = np.zeros(3)
+    up[axis] = -np.sign(robot.gravity[axis]) if np.any(robot.gravity) else 1.0
+    return up
 
 
 def _joint(places: Places, joint: Joint, travel: dict[str, tuple[float, float]]) -> Iterator[Solid]:
@@ -318,10 +332,12 @@ def _payload(places: Places, payload: Payload) -> Iterator[Solid]:
 def _massive(
     places: Places, name: str, role: Role, section: float, mass: float, center: Vector, inertia: Any
 ) -> Iterator[Solid]:
-    """The uniform box with this mass and inertia; without an inertia a ball of steel.
+    """The uniform box with this mass and inertia, or the ball if it is the same about all axes; without an inertia a
+    ball of steel.
 
-    Of principal moments J the edges a, b, c are those of  12 J_x = m (b^2 + c^2)  and so on. A body whose edges leave
-    what can be drawn (an inertia without a mass, a needle) is drawn as large as can be.
+    Of principal moments J the edges a, b, c are those of  12 J_x = m (b^2 + c^2)  and so on, and the diameter that of
+    10 J = m d^2. A body whose edges leave what can be drawn (an inertia without a mass, a needle) is drawn as large as
+    can be.
     """
     least, most = 0.02 * places.reach, 0.3 * places.reach
     matrix = np.asarray(inertia, float)
@@ -332,17 +348,15 @@ def _massive(
             yield Solid(name, role, Kind.BALL, section, center, IDENTITY, (size, size, size))
         return
     moments, axes = np.linalg.eigh(matrix)
+    if mass and moments[0] > (1.0 - 1e-6) * moments[2]:
+        size = float(np.clip(np.sqrt(10.0 * moments[2] / mass), least, most))
+        yield Solid(name, role, Kind.BALL, section, center, IDENTITY, (size, size, size))
+        return
     axes[:, 2] *= np.linalg.det(axes)
     squares = 6.0 * (moments.sum() - 2.0 * moments) / mass if mass else np.full(3, most**2)
     a, b, c = np.clip(np.sqrt(np.maximum(squares, 0.0)), least, most).tolist()
-    yield Solid(name, role, Kind.BOX, section, center, _quaternion(axes), (a, b, c))
-
-
-def _quaternion(rotation: Array) -> Quaternion:
-    from scipy.spatial.transform import Rotation
-
-    w, x, y, z = Rotation.from_matrix(rotation).as_quat(canonical=True, scalar_first=True).tolist()
-    return (w, x, y, z)
+    w, x, y, z = quaternion_from_rotation(axes).tolist()
+    yield Solid(name, role, Kind.BOX, section, center, (w, x, y, z), (a, b, c))
 
 
 def _mesh(places: Places, link: ReducedLink) -> Mesh:
@@ -363,14 +377,12 @@ def _mesh(places: Places, link: ReducedLink) -> Mesh:
     )
 
 
-def _wall(robot: Robot, wall: Relation, size: float) -> Solid:
-    """A square of the plane about its point; walls stay in the world."""
+def _wall(robot: Robot, wall: Relation, size: float, center: Array) -> Solid:
+    """A square of the plane beside the motion; walls stay in the world."""
     base = rotation_from_quaternion(robot.base.rotation)
-    normal = base @ np.asarray(wall.axis)
-    thick = 0.01 * size
-    x, y, z = (
-        np.asarray(robot.base.position) + base @ np.asarray(wall.frames[0].position) - 0.5 * thick * normal
-    ).tolist()
+    normal, thick = base @ np.asarray(wall.axis), 0.01 * size
+    point = np.asarray(robot.base.position) + base @ np.asarray(wall.frames[0].position)
+    x, y, z = (center - (normal @ (center - point) + 0.5 * thick) * normal).tolist()
     return Solid(wall.name, Role.WALL, Kind.BOX, WORLD, (x, y, z), turn_to(normal), (size, size, thick))
 
 

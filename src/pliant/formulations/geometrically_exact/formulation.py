@@ -6,13 +6,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
-from pliant.model.arm import Counts, counts_of, half, refuse_massless_links, refuse_reduced_links, twice
+from pliant.model.arm import (
+    LAW_ENDS,
+    LINEAR_LAW,
+    Counts,
+    Validity,
+    counts_of,
+    half,
+    refuse_massless_links,
+    refuse_reduced_links,
+    twice,
+)
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.robot.joint import WholeJoint
@@ -28,7 +38,7 @@ HIGHEST_DEGREE = 16
 USUAL_DEGREE = 5
 # degree and elements of the meshes that runs choose from: where polynomials of one element converge slowly, or a link
 # bends far, more elements cost less
-AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (6, 1), (8, 1), (6, 2), (6, 4), (6, 8), (6, 16), (6, 32)]
+AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (8, 1), (6, 3), (6, 6), (6, 12), (6, 24)]
 USUAL_ELEMENTS, FINER = 8, 5  # pose elements of a link, and how often they are doubled
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
@@ -42,6 +52,10 @@ def rest_turn(robot: Robot, name: str) -> float:
     stations = np.linspace(0.0, link.length, REST_STATIONS)
     curvature = np.linalg.norm(link.rest_strain(stations)[:, 3:], axis=1)
     return float(np.trapezoid(curvature, stations))
+
+
+# rotations of any size; the strains are those of sections that stay plane
+ANY_ROTATION = Validity(LINEAR_LAW, np.inf, LAW_ENDS)
 
 
 class WhenBent(StrEnum):
@@ -61,6 +75,7 @@ class GeometricallyExact(SomeRigid):
     Links named in ``rigid`` do not deform.
     """
 
+    validity: ClassVar[Validity] = ANY_ROTATION
     degree: int | None = None
     elements: Counts = 1
     when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
@@ -158,6 +173,7 @@ class PoseElement(SomeRigid):
     do not deform.
     """
 
+    validity: ClassVar[Validity] = ANY_ROTATION
     elements: Counts | None = None
     grows: bool = field(default=False, repr=False)
 
@@ -206,6 +222,7 @@ class MixedElement(SomeRigid):
     named in ``rigid`` do not deform.
     """
 
+    validity: ClassVar[Validity] = ANY_ROTATION
     elements: int = 20
     alpha: float = 0.5
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
-from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.model.arm import LARGE_ROTATION, LINEAR_LAW, Validity, refuse_massless_links, refuse_reduced_links
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import BASE, FixedJoint, PrismaticJoint, RevoluteJoint, Robot
 from pliant.structures.linear.model import PseudoSpectralArm
@@ -23,6 +24,10 @@ class PseudoSpectral(SomeRigid):
     depend on them. Links named in ``rigid`` do not deform.
     """
 
+    # what turns by a tenth of a radian is off by half a hundredth of its length where geometry is kept
+    validity: ClassVar[Validity] = Validity(
+        LINEAR_LAW, LARGE_ROTATION, "the equations are linear in deflections from one posture", posture=0.1
+    )
     degree: int = 12
     points: Points = field(default_factory=GaussPoints)
 
