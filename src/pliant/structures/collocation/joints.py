@@ -41,7 +41,7 @@ from pliant.mechanics.joint_laws import (
 from pliant.spatial.arrays import STEP
 from pliant.structures.collocation.chain import Floats, Joints, Tree
 
-FALLING = 0.5  # part of what holds a joint, its own law left out, that falling friction may take from it
+FALLING = 0.8  # part of what holds a joint, its own law left out, that falling friction may take from it
 NOTICED = 0.1  # part of its whole pivot by which the law of a joint may change before the joints are eliminated anew
 
 
@@ -221,10 +221,11 @@ def set_laws(plant, method, state, stages, table, h):
 
 
 @inner_kernel
-def hold_at_zero(plant, stages):
+def hold_at_zero(plant, stages, slowly):
     """Cut changes of joint rates where friction changes its sign, unless both rates lie where it is nearly linear.
 
-    From zero on friction bends down, and Newton's method approaches any rate from there without passing it.
+    From zero on friction bends down, and Newton's method approaches any rate from there without passing it. Friction
+    that falls with the rate may lead it in circles; ``slowly``, rates go half of every long way.
     """
     laws = plant.joints.laws
     for n in range(plant.joints.active.shape[0]):
@@ -233,7 +234,10 @@ def hold_at_zero(plant, stages):
         if law[STATIC] > 0.0 and laws.ball[c] < 0 and not laws.prescribed[c]:
             for i in range(stages.qd.shape[0]):
                 old, new = stages.before[i, c], stages.qd[i, c]
-                if old * new < 0.0 and max(abs(old), abs(new)) > law[SMOOTHING]:
+                crosses = old * new < 0.0 and max(abs(old), abs(new)) > law[SMOOTHING]
+                if slowly and (crosses or abs(new - old) > law[SMOOTHING]):
+                    stages.qd[i, c] = 0.5 * old if crosses else 0.5 * (old + new)
+                elif crosses:
                     stages.qd[i, c] = 0.0
 
 
@@ -321,14 +325,14 @@ def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
 
 
 @inner_kernel
-def set_apart(joints, stages, frozen, factors, h):
+def set_apart(joints, stages, frozen, factors, h, slowly):
     """Slopes of bent laws at the stages, over those of the pivots; True if stages differ so much that it matters."""
     matters = False
     for n in range(joints.bent.shape[0]):
         c = joints.bent[n]
         whole = abs(factors.kappa[0, joints.link[c]])
         # where friction falls faster than the inertia holds, Newton's method would go the wrong way
-        least = -FALLING * max(whole - frozen.slope[0, c], 0.0)
+        least = 0.0 if slowly else -FALLING * max(whole - frozen.slope[0, c], 0.0)
         for i in range(stages.q.shape[0]):
             d, k = law_slopes(joints.laws, c, i, stages)
             stages.damper[i, c], stages.spring[i, c] = max(d, least) - frozen.slope[0, c], k - frozen.slope[1, c]

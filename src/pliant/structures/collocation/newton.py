@@ -52,6 +52,7 @@ Numbers = NDArray[np.generic]
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
+CIRCLING = 14  # iterations after which joint rates go slowly
 LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
 
@@ -306,7 +307,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     contraction = memory[1]
     size = np.inf
     orient = control.orient
-    for _ in range(control.max_iterations):
+    for n in range(control.max_iterations * (2 if lines > first_bent else 1)):  # what joints do may change often
+        slowly = n >= CIRCLING
         residual, flow = evaluate(plant, method, state, stages, tables, h, orient)
         if not np.isfinite(residual + flow):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
@@ -343,7 +345,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             joined = True
             answered = False
         if lines > first_bent:
-            bent = set_apart(plant.joints, stages, frozen, factors, h)
+            bent = set_apart(plant.joints, stages, frozen, factors, h, slowly)
             if bent and not answered:
                 answer_some(plant, spectrum, factors, solver.inc, solver.beside, first_bent, lines)
                 answered = True
@@ -352,7 +354,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             copy_to(stages.qd, stages.before)
         size = improve(plant, scheme, solver, h, bent)
         if lawful:
-            hold_at_zero(plant, stages)
+            hold_at_zero(plant, stages, slowly)
         control.counts[0] += 1
         if not np.isfinite(size):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)

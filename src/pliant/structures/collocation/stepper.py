@@ -283,14 +283,14 @@ class Stepper:
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
             refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs)
-        if status == SINGULAR:
+        blamed = self._law_to_blame()
+        if status == SINGULAR and not blamed:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)
         if bent:
             return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
         if status == NOT_FINITE:
             return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
-        blamed = self._law_to_blame()
         if blamed:
             return Ending(Cause.NOT_CONVERGED, now, *blamed)
         remedy = "take a smaller step, or more elements or PoseElement if the link bends strongly"
