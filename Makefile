@@ -14,7 +14,7 @@ demo: $(VENV)/installed
 	$(BIN)/pliant demo
 
 # Kernels are compiled first, side by side, so that the workers find them in the cache.
-test: $(VENV)/installed-test
+test: $(VENV)/installed-test $(VENV)/browser
 	$(BIN)/python -m pliant.jit
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again"
 
@@ -53,8 +53,16 @@ $(VENV)/installed: $(VENV)/made pyproject.toml
 	$(INSTALL) --no-build-isolation --editable .
 	touch $@
 
+# The viewer is tested in a real browser: one that is there, or Debian's.
+BROWSERS := chromium chromium-browser google-chrome
+$(VENV)/browser: $(VENV)/made
+	for each in $(BROWSERS); do command -v $$each && exit; done; \
+	as_root=$$([ $$(id -u) -eq 0 ] || echo sudo); \
+	$$as_root apt-get update -qq && $$as_root apt-get install -qq -y --no-install-recommends chromium
+	touch $@
+
 # Byte code for those who start Python often, by all cores: pip would make it by one, and of tests of packages too.
 $(VENV)/installed-%: $(VENV)/made pyproject.toml
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
-	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src experiments > /dev/null
+	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src > /dev/null
 	touch $(VENV)/installed $@

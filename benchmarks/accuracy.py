@@ -154,6 +154,7 @@ def draw(rows: list[Row], path: Path) -> None:
         axes.fill_between(ends, FACTORS[0] * ends, FACTORS[1] * ends, color=style.FAINT, alpha=0.3, linewidth=0.0)
         axes.set_xlabel("true error of the tips over the reach")
         axes.set_ylabel("error that the run tells")
+        axes.set_title("Error that runs tell against their true error")
         axes.legend(loc="upper left")
         figure.savefig(path, dpi=style.PIXELS_PER_INCH)
 

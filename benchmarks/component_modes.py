@@ -10,7 +10,7 @@ import numpy as np
 
 import pliant as pl
 from benchmarks.harness import OwnMeasure, Session, verdict
-from experiments.vidoni2018 import frame
+from pliant.experiments.vidoni2018 import frame
 
 DURATION, FINE, ERROR = 2.0, 2e-5, 1e-3  # s, s, part of the length of a rod
 TOLERANCE = 1e-7  # of Newton's method, as a part of the reach: displacements are asked for 1e-3

@@ -9,13 +9,13 @@ import platform
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import wrap
 
 import pliant as pl
 from benchmarks.harness import OURS, Comparison, Point, Verdict, pareto
 
-OUR_COLOUR = "#d1495b"
 PACKAGES = ("exudyn", "mujoco", "pyelastica", "numba", "numpy")
-PEER_COLOURS = ("#30638e", "#7a7a7a", "#8d5a97", "#3a7d44")
+WIDEST_TITLE = 72  # characters in a line
 
 
 def provenance(loads: dict[str, float]) -> str:
@@ -117,24 +117,26 @@ def _solvers(comparison: Comparison) -> list[str]:
 
 def plot(comparison: Comparison, path: Path) -> None:
     """Every run as a dot, the Pareto front of each solver as a line, the demanded errors dashed."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from pliant.view.figures import style
 
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-    axes = figure.add_subplot()
-    peers = [s for s in _solvers(comparison) if s != OURS]
-    colours = {**dict(zip(peers, PEER_COLOURS)), OURS: OUR_COLOUR}
-    for solver in _solvers(comparison):
-        points = [p for p in comparison.points if p.solver == solver and math.isfinite(p.error)]
-        front = pareto(points)
-        axes.loglog([p.error for p in points], [p.cost for p in points], ".", color=colours[solver], alpha=0.4)
-        axes.loglog([p.error for p in front], [p.cost for p in front], "o-", color=colours[solver], label=solver)
-    for verdict in comparison.verdicts:
-        axes.axvline(verdict.error, color="black", linestyle="--", linewidth=0.8)
-    axes.set_xlabel("largest tip error [m]")
-    axes.set_ylabel("CPU s per simulated s")
-    axes.set_title(comparison.problem.name)
-    axes.grid(alpha=0.3, which="both")
-    axes.legend()
-    FigureCanvasAgg(figure)
-    figure.savefig(path, dpi=150)
+    with style.styled(6.6, 4.6) as figure:
+        axes = figure.subplots()
+        solvers = _solvers(comparison)
+        peers = [solver for solver in solvers if solver != OURS]
+        shades = {OURS: style.color(1)} | {peer: style.color((0, 2, 3, 4)[k % 4]) for k, peer in enumerate(peers)}
+        for solver in solvers:
+            points = [p for p in comparison.points if p.solver == solver and math.isfinite(p.error)]
+            front = pareto(points)
+            line = {"color": shades[solver], "zorder": 3}
+            axes.loglog(
+                [p.error for p in points], [p.cost for p in points], ".", ms=3, alpha=0.35, color=shades[solver]
+            )
+            axes.loglog([p.error for p in front], [p.cost for p in front], "o-", ms=4, label=solver, **line)
+        for k, verdict in enumerate(comparison.verdicts):
+            label = "" if k else "error asked for"
+            axes.axvline(verdict.error, color=style.INK, linestyle="--", linewidth=0.9, zorder=1, label=label)
+        axes.set_xlabel("largest tip error [m]")
+        axes.set_ylabel("CPU time per simulated time")
+        axes.set_title("\n".join(wrap(comparison.problem.title.rstrip("."), WIDEST_TITLE)))
+        style.legend_beside(axes)
+        figure.savefig(path, dpi=style.PIXELS_PER_INCH)

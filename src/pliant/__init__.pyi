@@ -9,11 +9,14 @@ from pliant import linear as linear
 from pliant import rest_shapes as rest_shapes
 from pliant import sections as sections
 from pliant import solids as solids
+from pliant.analysis.compare import compare as compare
+from pliant.analysis.comparison import Comparison as Comparison
 from pliant.analysis.frequency_response import frequency_response as frequency_response
 from pliant.analysis.kinematics import forward_kinematics as forward_kinematics
 from pliant.analysis.kinematics import inverse_kinematics as inverse_kinematics
 from pliant.analysis.linearize import linearize as linearize
 from pliant.analysis.modes import modes as modes
+from pliant.analysis.state_from import state_from as state_from
 from pliant.components import motions as motions
 from pliant.components import sensors as sensors
 from pliant.components import signals as signals
@@ -84,6 +87,14 @@ from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha
 from pliant.simulation.integrators import Radau as Radau
 from pliant.simulation.integrators import RungeKuttaGill as RungeKuttaGill
 from pliant.simulation.simulate import simulate as simulate
+from pliant.view.figures.linear import draw_frequency_response as draw_frequency_response
+from pliant.view.figures.linear import draw_mode_shapes as draw_mode_shapes
+from pliant.view.figures.run import draw_ledger as draw_ledger
+from pliant.view.figures.run import draw_loads as draw_loads
+from pliant.view.figures.run import draw_motion as draw_motion
+from pliant.view.figures.run import draw_shape as draw_shape
+from pliant.view.figures.run import draw_strains as draw_strains
+from pliant.view.server import view as view
 
 __version__: str
 __all__: list[str]

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from os import PathLike
 from pathlib import Path
 
 from pliant.errors import InvalidInput
+
+SECONDS_OF_WRITING = 3600.0
+
+
+def refuse_suffix(path: Path, known: tuple[str, ...], of_what: str) -> None:
+    """Refuse a file whose name does not end as one of the ``known`` suffixes."""
+    if path.suffix.lower() not in known:
+        ends = f"ends with {path.suffix}" if path.suffix else "has no suffix"
+        *others, last = known
+        either = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidInput(f"{path} {ends}, which is no file {of_what}; write {either}")
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
     """Refuse a target that exists, or whose folder does not, before any work is spent on it."""
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{path} is a device or a pipe, which is never replaced; name a file")
     if path.exists() and not overwrite:
         raise InvalidInput(
             f"{path} exists already; choose another name or allow overwriting (--overwrite, overwrite=True)"
@@ -37,6 +52,8 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
     """A temporary file beside ``path``: takes its name when the block ends well, vanishes otherwise."""
     target = Path(path)
     refuse_existing(target, overwrite)
+    target = target.resolve()  # behind a link, what it points to is replaced
+    _remove_leftovers(target)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent)
     except OSError as error:
@@ -54,6 +71,14 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
     finally:
         temporary.unlink(missing_ok=True)
     _wait_for_disk(target.parent)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Delete what a process that was killed left beside the target; none that lives writes for so long."""
+    for left in target.parent.glob(f".{escape(target.name)}.????????{escape(target.suffix)}"):
+        with suppress(OSError):  # of another user, or gone already
+            if left.is_file() and time.time() - left.stat().st_mtime > SECONDS_OF_WRITING:
+                left.unlink()
 
 
 def _wait_for_disk(path: Path) -> None:

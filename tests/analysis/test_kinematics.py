@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments import closed_form
+from pliant.experiments import closed_form
 from tests.support import textbook
 
 L1, L2 = 0.7, 0.5

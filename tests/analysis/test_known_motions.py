@@ -7,7 +7,7 @@ import pytest
 from numpy.polynomial import legendre
 
 import pliant as pl
-from experiments import closed_form
+from pliant.experiments import closed_form
 from tests.support import four_bar
 
 G = 9.81

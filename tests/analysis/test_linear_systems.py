@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import PINNED, EndSignal, TimoshenkoBeam, transfer_function
+from pliant.experiments.closed_form import PINNED, EndSignal, TimoshenkoBeam, transfer_function
 
 
 def wang_beam():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments import closed_form
+from pliant.experiments import closed_form
 from tests.support import textbook
 
 # macchelli2007 Table I: rho, J_z, EI, kappa GA, L; exact values computed from the PDE

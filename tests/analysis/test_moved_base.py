@@ -232,7 +232,7 @@ def test_lumped_links_on_a_moved_base_meet_the_exact_ones_to_second_order_of_fie
 
 
 def test_gravity_turns_against_a_pseudo_spectral_arm_whose_base_tilts():
-    """What is left out, that the weight of a bent link bends it further, falls as links become stiffer."""
+    """About the shape in which gravity bends the links the equations are those of exact links."""
 
     def answer(formulation, stiff):
         hinge = pl.RigidLink(
@@ -251,11 +251,10 @@ def test_gravity_turns_against_a_pseudo_spectral_arm_whose_base_tilts():
         return system.between(sources, (*SEEN, "slide.force")).transfer(S)
 
     errors = []
-    for stiff in (10.0, 100.0):
+    for stiff in (3.0, 10.0):  # the softer, the more the weight of bent links matters
         exact, linear = answer(pl.GeometricallyExact(degree=8), stiff), answer(pl.PseudoSpectral(10), stiff)
         errors.append(np.abs(linear - exact).max(axis=(0, 2)) / np.abs(exact).max(axis=(0, 2)))
-    assert errors[1].max() < 1e-4
-    assert errors[0].max() / errors[1].max() == pytest.approx(10.0, rel=0.02)
+    assert max(each.max() for each in errors) < 1e-6
 
 
 def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn():

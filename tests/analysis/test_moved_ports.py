@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import EndSignal, TimoshenkoBeam, transfer_function
+from pliant.experiments.closed_form import EndSignal, TimoshenkoBeam, transfer_function
 from pliant.spatial.arrays import rotation_from_vector
 from tests.support import four_bar
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pliant.jit import sources as kernel_cache
 from tests.architecture.tree import ROOT, lines, python_files, text, text_files
 
-WHERE = ("README.md", "CONTRIBUTING.md", "docs", "src", "tests", "experiments", "benchmarks", "examples")
+WHERE = ("README.md", "CONTRIBUTING.md", "docs", "src", "tests", "benchmarks", "examples")
 # private word: the word of the field
 INSTEAD = {
     r"settl(?:e|es|ed|ing)": "equilibrium",

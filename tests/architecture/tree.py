@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "pliant"
+EXPERIMENTS = PACKAGE / "experiments"
 _NOT_OURS = {"build", "dist", "__pycache__"}
 _TEXT = {".py", ".pyi", ".md", ".yaml", ".toml", ".txt", ".bib", ".cfg", ""}
 
@@ -30,6 +31,12 @@ def _files_below(start: Path) -> Iterator[Path]:
 @cache
 def python_files(*tops: str) -> tuple[Path, ...]:
     return tuple(path for path in text_files(*tops) if path.suffix == ".py")
+
+
+@cache
+def package_files() -> tuple[Path, ...]:
+    """The modules of the package; papers that are reproduced with it lie in it, but nothing of it uses them."""
+    return tuple(path for path in python_files("src") if EXPERIMENTS not in path.parents)
 
 
 @cache

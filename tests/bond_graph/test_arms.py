@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import pliant as pl
-from experiments.closed_form import FREE
-from experiments.wang2017.bond_graph import rig_graph
-from experiments.wang2017.rig import exact_mobility
 from pliant.bond_graph import beam, mixed_element
 from pliant.bond_graph.model import BondGraph
+from pliant.experiments.closed_form import FREE
+from pliant.experiments.wang2017.bond_graph import rig_graph
+from pliant.experiments.wang2017.rig import exact_mobility
 from pliant.model.contract import Arm
 from pliant.spatial.arrays import bracket, dual_bracket, hat, rotation_from_vector
 

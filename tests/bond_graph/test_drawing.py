@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 import pliant as pl
-from experiments.bond_graph_images import pictures
-from experiments.wang2017.bond_graph import rig_graph
 from pliant.bond_graph.layout import Node, place
+from pliant.experiments.bond_graph_images import pictures
+from pliant.experiments.wang2017.bond_graph import rig_graph
 
 bg = pl.bond_graph
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
@@ -141,7 +141,7 @@ def test_pictures_of_the_page_are_those_of_the_graphs() -> None:
     stale = [
         name for name, drawing in pictures().items() if (IMAGES / f"bond_graph_{name}.svg").read_text() != drawing.svg
     ]
-    assert not stale, "run: python -m experiments.bond_graph_images docs/images"
+    assert not stale, "run: python -m pliant.experiments.bond_graph_images docs/images"
 
 
 def test_files_are_written_whole_and_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -20,7 +23,7 @@ from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
 from tests.support.fake_arm import fake_trajectory
 
-DEMO_FILES = {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
+DEMO_FILES = {MARK, "run.nc", "swing.html", "motion.png", "loads.png", "strains.png", "ledger.png", "shape.png"}
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 
 
@@ -307,6 +310,8 @@ def test_frequency_shows_and_draws_a_response(tmp_path: Path) -> None:
     answer = run("frequency", "wang_beam", *ports, "--from", "1", "--to", "100", "--figure", str(tmp_path))
     assert answer.exit_code == 0, answer.stderr
     assert "hub.torque to tip.displacement[1]" in answer.stdout
+    # the first bending frequency of the beam that turns freely: tan(b) = tanh(b), b = 3.9266
+    assert re.search(r"^ *resonance +43\.3\d* +0 +unbounded", answer.stdout, re.MULTILINE)
     assert (tmp_path / "frequency.png").stat().st_size > 10_000
 
 
@@ -385,6 +390,11 @@ def test_moves_begin_where_the_joint_starts() -> None:
     assert [drive.joint for drive in held] == ["shoulder", "elbow"]
 
 
+def test_help_lists_the_arms_of_the_library() -> None:
+    shown = run("--help").stdout.split("Library arms:")[1]
+    assert set(pliant.library.names()) <= set(shown.replace(",", " ").split())
+
+
 def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986", "simo1988"])
     answer = run("reproduce", "nobody1900")
@@ -394,7 +404,7 @@ def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_reproduce_runs_the_experiment_in_a_fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[Path, bool]] = []
-    experiment = ModuleType("experiments.simo1986.run")
+    experiment = ModuleType("pliant.experiments.simo1986.run")
     experiment.__dict__["main"] = lambda output, quick: calls.append((output, quick))
     monkeypatch.setitem(sys.modules, experiment.__name__, experiment)
     monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986"])
@@ -434,3 +444,42 @@ def test_a_folder_without_rights_is_named_without_a_traceback(tmp_path: Path) ->
     assert answer.exit_code == 2
     assert str(tmp_path / "file" / "below") in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_compare_shows_every_formulation_and_writes_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "strip.html"
+    answer = run("compare", "steel_strip", "--until", "0.05", "--move", "hub=0.02,0.04", "--output", str(path))
+    assert answer.exit_code == 0
+    for word in ("geometrically exact", "lumped with", "pseudo-spectral of", "Take ", f"wrote {path}"):
+        assert word in answer.stdout
+    assert "rigid ..." in answer.stderr
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    again = run("compare", "steel_strip", "--output", str(path))
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_compare_answers_a_bad_file_without_a_report(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("pliant: 1\nname: bad\nlinks:\n  rod:\n    type: flexible\n    length: -1\n")
+    answer = run("compare", str(bad), "--output", str(tmp_path / "report.html"))
+    assert answer.exit_code == 2
+    assert "length" in answer.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_request_to_end_saves_what_was_computed(tmp_path: Path) -> None:
+    """As Ctrl-C does; the run would last for half a minute, and is ended as soon as it shows that it runs."""
+    place = tmp_path / "run.nc"
+    words = f"simulate seven_joint_two_flexible --until 100 --step 1e-3 --outputs 100 --output {place}".split()
+    started = subprocess.Popen(
+        [sys.executable, "-m", "pliant", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert started.stderr is not None
+    assert any("simulating" in line for line in started.stderr)  # said after a second of it
+    time.sleep(0.5)  # the tables of all steps are made first
+    started.send_signal(signal.SIGTERM)
+    shown, _ = started.communicate(timeout=60.0)
+    assert started.returncode == 1
+    assert "interrupted by the user" in shown
+    assert 0.0 < pliant.load_trajectory(place).time[-1] < 100.0

@@ -46,6 +46,24 @@ def test_several_figures_do_not_fit_into_a_file(tmp_path: Path) -> None:
     assert answer.stderr.endswith("names a file, but a run has several figures; name a folder\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "steel_strip", "--output", "swing.h5"], "write .nc, .csv or .mat"),
+        (["modes", "steel_strip", "--figure", "modes.gif"], "write .png, .pdf, .svg, .eps or .jpg"),
+        (["simulate", "steel_strip", "--tip", "srtip"], "did you mean 'strip'?"),
+    ],
+)
+def test_what_is_not_known_is_refused_before_anything_is_computed(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = run(*arguments)
+    assert answer.exit_code == 2
+    assert answer.stderr.endswith(f"{message}\n")
+    assert not list(tmp_path.iterdir())
+
+
 def test_too_many_steps_are_refused_in_a_sentence() -> None:
     answer = run("simulate", "steel_strip", "--step", "1e-9")
     assert answer.exit_code == 2

@@ -19,7 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pliant.cli.app import app
-from tests.architecture.tree import ROOT, text, text_files
+from tests.architecture.tree import EXPERIMENTS, ROOT, text, text_files
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN_ONLY = {"", "text", "mermaid", "bibtex"}
@@ -37,7 +37,9 @@ class Block:
 def documents() -> list[Path]:
     return [
         path
-        for path in text_files("README.md", "CONTRIBUTING.md", "docs", "experiments", "examples", "benchmarks")
+        for path in text_files(
+            "README.md", "CONTRIBUTING.md", "docs", "src/pliant/experiments", "examples", "benchmarks"
+        )
         if path.suffix == ".md" and FENCE.search(text(path))
     ]
 
@@ -74,8 +76,7 @@ def run_console(block: Block, document: Path, folder: Path) -> None:
 def pages() -> list[object]:
     """Experiments are run by tests of their own; the commands of their pages run them once more."""
     return [
-        pytest.param(path, marks=pytest.mark.again if path.parent.parent == ROOT / "experiments" else ())
-        for path in documents()
+        pytest.param(path, marks=pytest.mark.again if path.parent.parent == EXPERIMENTS else ()) for path in documents()
     ]
 
 
@@ -83,6 +84,8 @@ def pages() -> list[object]:
 def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    for screen in ("DISPLAY", "WAYLAND_DISPLAY"):  # without one no browser is opened
+        monkeypatch.delenv(screen, raising=False)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     namespace: dict[str, object] = {"__name__": "document"}
     for block in blocks(text(document)):
@@ -102,7 +105,7 @@ def test_links_between_documents_lead_somewhere() -> None:
     link = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
     broken = [
         f"{path.relative_to(ROOT)}: {target}"
-        for path in text_files("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "experiments")
+        for path in text_files("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "src/pliant/experiments")
         if path.suffix == ".md"
         for target in link.findall(text(path))
         if not (path.parent / target).exists()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import legendre
 from scipy.linalg import eigvalsh
 
-from experiments.closed_form import (
+from pliant.experiments.closed_form import (
     CLAMPED,
     FREE,
     GUIDED,
@@ -28,7 +28,7 @@ from experiments.closed_form import (
     natural_modes,
     rigid_motions,
 )
-from experiments.closed_form.timoshenko_beam import Ends, Waves
+from pliant.experiments.closed_form.timoshenko_beam import Ends, Waves
 from tests.support.over import over
 from tests.support.textbook import euler_bernoulli_cantilever_roots
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from experiments.closed_form import (
+from pliant.experiments.closed_form import (
     CLAMPED,
     FREE,
     GUIDED,

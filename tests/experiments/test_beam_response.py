@@ -8,7 +8,7 @@ from math import inf, pi
 import numpy as np
 import pytest
 
-from experiments.closed_form import (
+from pliant.experiments.closed_form import (
     CLAMPED,
     FREE,
     GUIDED,

@@ -7,7 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from experiments.closed_form import PINNED, Rod, TimoshenkoBeam, joint_pd_poles, natural_frequencies, static_shape
+from pliant.experiments.closed_form import (
+    PINNED,
+    Rod,
+    TimoshenkoBeam,
+    joint_pd_poles,
+    natural_frequencies,
+    static_shape,
+)
 from tests.support.textbook import (
     bend_of_45_degrees,
     elastica_tip,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.comparison import Expected, Finding, compare, read_expected, write_findings
+from pliant.experiments.comparison import Expected, Finding, compare, read_expected, write_findings
 
 ANGLE = Expected("angle", "rad", "by hand", value=0.5, tolerance=0.01)
 LOSS = Expected("loss", "J", "by hand", at_most=1e-3)
@@ -59,7 +59,7 @@ def test_findings_are_written_with_their_sources(tmp_path: Path) -> None:
 
 
 def test_every_expected_number_of_every_paper_has_unit_and_source() -> None:
-    files = sorted((Path(__file__).parents[2] / "experiments").glob("*/expected.yaml"))
+    files = sorted((Path(__file__).parents[2] / "src" / "pliant" / "experiments").glob("*/expected.yaml"))
     assert files
     for path in files:
         for each in read_expected(path):

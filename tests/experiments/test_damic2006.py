@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.damic2006 import anthropomorphic, path, run, two_links
-from experiments.damic2006.anthropomorphic import CASES, PAPER, Case
-from experiments.damic2006.deflection import Shadow
-from experiments.damic2006.meshes import PAPER as PAPER_MESH
-from experiments.damic2006.meshes import Choice, stepped
-from experiments.damic2006.path import Elbow
-from experiments.damic2006.two_links import INNER, LENGTH, OUTER, Reading
+from pliant.experiments.damic2006 import anthropomorphic, path, run, two_links
+from pliant.experiments.damic2006.anthropomorphic import CASES, PAPER, Case
+from pliant.experiments.damic2006.deflection import Shadow
+from pliant.experiments.damic2006.meshes import PAPER as PAPER_MESH
+from pliant.experiments.damic2006.meshes import Choice, stepped
+from pliant.experiments.damic2006.path import Elbow
+from pliant.experiments.damic2006.two_links import INNER, LENGTH, OUTER, Reading
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 TIMES = np.linspace(0.0, 1.0, 21)

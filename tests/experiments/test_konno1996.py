@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.konno1996 import adam, effects, responses, run, sampled_loop
+from pliant.experiments.konno1996 import adam, effects, responses, run, sampled_loop
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 

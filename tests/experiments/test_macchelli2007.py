@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments import comparison
-from experiments.macchelli2007 import mechanisms, run, runs
+from pliant.experiments import comparison
+from pliant.experiments.macchelli2007 import mechanisms, run, runs
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 FOLDER = Path(run.__file__).parent
@@ -38,10 +38,10 @@ def test_a_number_that_is_off_ends_with_status_1(
     for name in ("step_responses", "prescribed", "smooth_errors"):
         monkeypatch.setattr(run, name, lambda effort, report: None)
     for name in ("serial_runs", "chain_runs"):
-        monkeypatch.setattr(f"experiments.macchelli2007.mechanisms.{name}", lambda care, report: None)
-    monkeypatch.setattr("experiments.macchelli2007.figures.write_all", lambda *arguments: [])
-    monkeypatch.setattr("experiments.macchelli2007.mechanism_figures.draw_mechanisms", lambda serial, chain: {})
-    monkeypatch.setattr("experiments.macchelli2007.figures.convergence_table", lambda *arguments: "")
+        monkeypatch.setattr(f"pliant.experiments.macchelli2007.mechanisms.{name}", lambda care, report: None)
+    monkeypatch.setattr("pliant.experiments.macchelli2007.figures.write_all", lambda *arguments: [])
+    monkeypatch.setattr("pliant.experiments.macchelli2007.mechanism_figures.draw_mechanisms", lambda serial, chain: {})
+    monkeypatch.setattr("pliant.experiments.macchelli2007.figures.convergence_table", lambda *arguments: "")
     with pytest.raises(SystemExit) as end:
         run.main(tmp_path)
     assert end.value.code == 1

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.vidoni2018 import frame, literal, published, responses, run, timings
-from experiments.vidoni2018.frame import FOUR, Case, Models
-from experiments.vidoni2018.responses import Input, Pace
+from pliant.experiments.vidoni2018 import frame, literal, published, responses, run, timings
+from pliant.experiments.vidoni2018.frame import FOUR, Case, Models
+from pliant.experiments.vidoni2018.responses import Input, Pace
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 

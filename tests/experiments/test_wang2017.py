@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments import comparison
-from experiments.closed_form import FREE, hub, natural_frequencies
-from experiments.wang2017 import beam, rig, run
+from pliant.experiments import comparison
+from pliant.experiments.closed_form import FREE, hub, natural_frequencies
+from pliant.experiments.wang2017 import beam, rig, run
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 FOLDER = Path(run.__file__).parent
@@ -50,7 +50,7 @@ def test_a_number_that_is_off_ends_with_status_1(
     monkeypatch.setattr(run, "measure", lambda spectra, shapes, responses, rigs: met)
     monkeypatch.setattr(run, "rig_facts", lambda effort: {})
     monkeypatch.setattr(beam, "responses", lambda step: None)
-    monkeypatch.setattr("experiments.wang2017.figures.draw", lambda *arguments: {})
+    monkeypatch.setattr("pliant.experiments.wang2017.figures.draw", lambda *arguments: {})
     with pytest.raises(SystemExit) as end:
         run.main(tmp_path)
     assert end.value.code == 1

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments import closed_form
 from pliant.errors import InvalidInput
+from pliant.experiments import closed_form
 from pliant.spatial.arrays import bracket as adjoint_of_twist
 
 RANDOM = np.random.default_rng(3)

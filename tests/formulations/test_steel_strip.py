@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import TimoshenkoBeam, natural_frequencies
+from pliant.experiments.closed_form import TimoshenkoBeam, natural_frequencies
 
 SLEW = 0.5
 UNTIL = 100.0

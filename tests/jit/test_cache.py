@@ -169,11 +169,90 @@ def test_compilation_is_announced_once_and_only_when_there_is_something_to_compi
     assert said("shifted(3.0); shifted(3); shifted(3j); shifted(True)") == 1, "not for these arguments"
 
 
-def test_an_unwritable_place_means_no_cache_but_still_a_result(tiny: Path) -> None:
+def test_an_unwritable_place_means_no_cache_but_still_a_result_and_a_sentence(tiny: Path) -> None:
     (tiny.parent / "file").write_text("")
     blocked = str(tiny.parent / "file" / "cache")
-    assert run(tiny, CALL, PLIANT_CACHE=blocked) == "7.0 True"
-    assert run(tiny, CALL, PLIANT_CACHE=blocked) == "7.0 True"
+    for _ in range(2):
+        done = attempt(tiny, CALL, PLIANT_CACHE=blocked)
+        assert done.stdout == "7.0 True\n"
+        assert told(done) == (
+            "pliant: compiled kernels serve this process only and cannot be kept: there is no folder for them that is"
+            " yours alone; set PLIANT_CACHE to a folder of yours\n"
+        )
+
+
+def told(done: subprocess.CompletedProcess[str]) -> str:
+    """What a process said, but that it compiles, which depends on how long that takes."""
+    lines = done.stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("pliant: compiling kernels"))
+
+
+def cached_files(tiny: Path) -> list[Path]:
+    return sorted(path for path in (tiny.parent / "cache").rglob("*") if path.is_file())
+
+
+def test_damaged_entries_are_deleted_and_made_anew(tiny: Path) -> None:
+    """Cut short, with a flipped bit, and text in their place: each file of the cache, entries and parts."""
+    assert run(tiny, CALL) == "7.0 True"
+    whole = {path: path.read_bytes() for path in cached_files(tiny)}
+    assert len(whole) >= 3  # two parts and an entry
+    for damage in (
+        lambda old: old[: len(old) // 2],
+        lambda old: old[:-40] + bytes([old[-40] ^ 4]) + old[-39:],
+        lambda old: b"[" * 10_000,
+    ):
+        for path, old in whole.items():
+            path.write_bytes(damage(old))
+        done = attempt(tiny, CALL)
+        assert (done.stdout, told(done)) == ("7.0 True\n", "")
+        assert set(cached_files(tiny)) == set(whole), "nothing damaged is left"
+    assert run(tiny, CALL) == "7.0 False"
+
+
+def test_a_read_only_cache_that_is_complete_serves(tiny: Path) -> None:
+    """Made read only in a way that even the superuser cannot write: no file may grow."""
+    assert run(tiny, CALL) == "7.0 True"
+    whole = cached_files(tiny)
+    folders = {path.parent for path in whole}
+    for place in (*whole, *folders):
+        place.chmod(0o500 if place in folders else 0o400)
+    try:
+        limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
+        assert run(tiny, limit + CALL) == "7.0 False"
+    finally:
+        for folder in folders:
+            folder.chmod(0o700)
+
+
+def test_a_full_disk_is_a_sentence_and_kernels_serve_from_memory(tiny: Path) -> None:
+    limit = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+    )
+    done = attempt(tiny, limit + CALL)
+    assert done.stdout == "7.0 True\n"
+    assert told(done) == (
+        "pliant: compiled kernels serve this process only and cannot be kept: File too large; set PLIANT_CACHE to a"
+        " folder of yours\n"
+    )
+    assert cached_files(tiny) == []
+
+
+def test_what_others_could_have_written_is_not_read(tiny: Path) -> None:
+    assert run(tiny, CALL) == "7.0 True"
+    root = tiny.parent / "cache" / "machine_code"
+    assert root.stat().st_mode & 0o777 == 0o700
+    for path in cached_files(tiny):
+        path.chmod(0o666)
+    assert run(tiny, CALL) == "7.0 True", "files that others may write"
+    assert run(tiny, CALL) == "7.0 False", "written anew"
+    if os.getuid() == 0:  # only the superuser can give files away
+        for path in cached_files(tiny):
+            os.chown(path, 12345, -1)
+        assert run(tiny, CALL) == "7.0 True", "files of another user"
+        os.chown(root, 12345, -1)
+        done = attempt(tiny, CALL)
+        assert "no folder for them that is yours alone" in done.stderr
 
 
 def test_old_folders_go_but_the_newest_and_those_in_use_stay(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def test_steps_of_chosen_length_are_driven_the_same_way() -> None:
 
 def test_its_trajectory_is_saved_and_loaded(tmp_path: Path) -> None:
     run = pl.simulate(MODEL, 0.1, pl.Gauss(order=2, step=1e-2))
-    run.save(tmp_path / "run.nc")
+    for suffix in (".nc", ".csv", ".mat"):
+        run.save(tmp_path / f"run{suffix}")
     again = pl.load_trajectory(tmp_path / "run.nc")
     for name in ("time", "states"):
         np.testing.assert_array_equal(getattr(again, name), getattr(run, name))

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import fields
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +21,7 @@ from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
+from pliant.results.netcdf_file import SEAL, write
 from pliant.whole_file import whole_file
 from tests.support.fake_arm import fake_trajectory
 
@@ -33,6 +41,10 @@ def test_arrays_return_bit_for_bit(pair: tuple[Trajectory, Trajectory]) -> None:
     for name in f"{signals} {tip}".split():
         assert np.array_equal(getattr(saved, name), getattr(loaded, name)), name
     assert np.array_equal(saved.state("curvature"), loaded.state("curvature"))
+    for name in ["position", "rotation", "twist", "deflection"]:
+        assert np.array_equal(getattr(saved.tip_of("upper"), name), getattr(loaded.tip_of("upper"), name)), name
+    assert loaded.tip_link == "hand"
+    assert np.array_equal(saved.stress("upper").at, loaded.stress("upper").at)
     for before, after in zip(saved.links, loaded.links, strict=True):
         assert before.name == after.name
         for name in ("station", "position", "rotation", "strain", "wrench"):
@@ -114,15 +126,23 @@ def test_an_existing_file_is_refused_and_untouched(tmp_path: Path) -> None:
     assert len(load_trajectory(path).time) == 101
 
 
-def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write_half(dataset: xarray.Dataset, path: Path, **_: object) -> None:
-        path.write_bytes(b"half a file")
-        raise KeyboardInterrupt
-
-    trajectory = fake_trajectory()
-    monkeypatch.setattr(xarray.Dataset, "to_netcdf", write_half)
-    with pytest.raises(KeyboardInterrupt):
-        trajectory.save(tmp_path / "run.nc")
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    """In a process of its own, where no file may grow beyond 20 kB, as on a disk without space."""
+    code = f"""
+import resource, signal
+from tests.support.fake_arm import fake_trajectory
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+trajectory = fake_trajectory()
+try:
+    trajectory.save({str(tmp_path / "run.nc")!r})
+except Exception as error:
+    print(type(error).__name__, error)
+print(len(trajectory.dataset().time), "states live on")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    sentence = f"InvalidInput {tmp_path / 'run.nc'} cannot be written: File too large; choose another place"
+    assert done.stdout.splitlines() == [sentence, "101 states live on"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -146,23 +166,104 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         fake_trajectory().save(path)
 
 
+def seal(path: Path, content: bytes) -> Path:
+    """A file with the checksum that Trajectory.save would give it."""
+    path.write_bytes(content + SEAL + hashlib.sha256(content).hexdigest().encode())
+    return path
+
+
 def test_files_that_are_no_trajectories_are_refused(tmp_path: Path) -> None:
-    text, other, future = (tmp_path / name for name in ("notes.txt", "other.nc", "future.nc"))
-    text.write_text("not netCDF")
+    future, other = BytesIO(), BytesIO()
     xarray.Dataset({"a": ("t", np.zeros(2))}).to_netcdf(other, engine="h5netcdf")
     dataset = fake_trajectory().dataset()
     dataset.attrs["pliant_trajectory"] = 99
     dataset.to_netcdf(future, engine="h5netcdf")
+    (tmp_path / "notes.txt").write_text("not netCDF")
+    os.mkfifo(tmp_path / "pipe.nc")
+    lacking = BytesIO()
+    fake_trajectory().dataset().drop_vars("state").to_netcdf(lacking, engine="h5netcdf")
     expected = {
         tmp_path / "absent.nc": "is not a file",
-        text: "is not a netCDF file or is damaged",
-        other: "is netCDF but not a trajectory",
-        future: "has trajectory format 99, this version reads 2",
+        tmp_path / "pipe.nc": "is not a file",
+        tmp_path / "notes.txt": "does not end with the checksum of a saved trajectory",
+        seal(tmp_path / "words.nc", b"not netCDF"): "is not a netCDF file",
+        seal(tmp_path / "other.nc", other.getvalue()): "is netCDF but not a trajectory",
+        seal(tmp_path / "future.nc", future.getvalue()): "has trajectory format 99, this version reads 3",
+        seal(tmp_path / "lacking.nc", lacking.getvalue()): "does not hold what a trajectory has",
     }
     for path, reason in expected.items():
         with pytest.raises(InvalidInput) as refusal:
             load_trajectory(path)
         assert str(refusal.value).startswith(f"{path} {reason}")
+        assert "\n" not in str(refusal.value)
+
+
+def test_no_damaged_file_is_believed(tmp_path: Path) -> None:
+    """Bits flipped one at a time all over the file, runs of zeros, and files cut short or grown."""
+    path = tmp_path / "run.nc"
+    fake_trajectory().save(path)
+    whole = path.read_bytes()
+    damaged = [whole[:-1], whole[: len(whole) // 2], whole + b"\0", b"\0" * 512 + whole[512:], b""]
+    for k, place in enumerate(range(0, len(whole), len(whole) // 300)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << k % 8
+        damaged.append(bytes(flipped))
+    for content in damaged:
+        path.write_bytes(content)
+        with pytest.raises(InvalidInput, match=r"checksum"):
+            load_trajectory(path)
+
+
+def test_hostile_files_reach_no_other_file_and_no_huge_array(tmp_path: Path) -> None:
+    import h5py
+
+    secret = tmp_path / "secret.txt"
+    secret.write_text("private " * 100)
+    layout = h5py.VirtualLayout((10,), np.uint8)
+    layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "a", (10,))
+    tricks: dict[str, Callable[[Any], object]] = {
+        "a link or a group": lambda file: file.__setitem__("x", h5py.ExternalLink(str(secret), "/")),
+        "'y', a link": lambda file: file.__setitem__("y", h5py.SoftLink("/state")),
+        "'g', a link or a group": lambda file: file.create_group("g"),
+        "keeps 'e' in another file": lambda file: file.create_dataset(
+            "e", (99,), np.uint8, external=[(str(secret), 0, 99)]
+        ),
+        "keeps 'v' in another file": lambda file: file.create_virtual_dataset("v", layout),
+        "'h' that is larger than the file": lambda file: file.create_dataset("h", (2**40,), chunks=(2**10,)),
+    }
+    for reason, trick in tricks.items():
+        made = BytesIO()
+        fake_trajectory().dataset().to_netcdf(made, engine="h5netcdf")
+        with h5py.File(made, "r+") as file:
+            trick(file)
+        path = seal(tmp_path / "run.nc", made.getvalue())
+        with pytest.raises(InvalidInput) as refusal:
+            load_trajectory(path)
+        assert reason in str(refusal.value)
+
+
+def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.nc")
+    (tmp_path / "null.nc").symlink_to(os.devnull)
+    for target in (tmp_path / "pipe.nc", tmp_path / "null.nc"):
+        with pytest.raises(InvalidInput, match=r"is a device or a pipe, which is never replaced; name a file$"):
+            write(fake_trajectory().dataset(), target, overwrite=True)
+    assert Path(os.devnull).is_char_device()
+    behind, link = tmp_path / "behind.nc", tmp_path / "link.nc"
+    behind.write_text("old")
+    link.symlink_to(behind)
+    fake_trajectory().save(link, overwrite=True)
+    assert link.is_symlink()
+    assert len(load_trajectory(behind).time) == 101
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    old, fresh, mine = (tmp_path / name for name in (".run.nc.abcdefgh.nc", ".run.nc.ijklmnop.nc", ".run.nc.mine"))
+    for path in (old, fresh, mine):
+        path.write_text("half")
+    os.utime(old, (0.0, 0.0))
+    fake_trajectory().save(tmp_path / "run.nc")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [fresh.name, mine.name, "run.nc"]
 
 
 def test_the_description_is_plain_json(tmp_path: Path) -> None:

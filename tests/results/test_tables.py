@@ -6,6 +6,7 @@ import numpy as np
 import pandas
 import pytest
 
+from pliant.errors import InvalidInput
 from pliant.results import Trajectory
 from tests.support.fake_arm import fake_trajectory
 
@@ -29,6 +30,27 @@ def test_one_row_per_time_with_joints_tip_and_energies(trajectory: Trajectory) -
     assert np.array_equal(table["strain energy"], trajectory.ledger.strain)
     units = table.attrs["units"]
     assert (units["wrist position"], units["wrist rate"], units["tip x"]) == ("rad", "rad/s", "m")
+
+
+def test_torque_deflection_and_stress_stand_beside_the_motion(trajectory: Trajectory) -> None:
+    table, upper = trajectory.table(), trajectory.link("upper")
+    assert np.array_equal(table["shoulder torque"], trajectory.efforts["shoulder"][:, 0])
+    assert np.array_equal(table["tip deflection y"], trajectory.tip_deflection[:, 1])
+    # E h / 2 times the curvature, of a steel rectangle of 5 mm
+    assert np.allclose(table["upper stress"], 210e9 * 0.0025 * np.abs(upper.strain[:, 0, 5]), rtol=1e-14)
+    assert "hand stress" not in table
+    assert "rigid" in table.attrs["no stress"]["hand"]
+    assert table.attrs["tip"] == "hand"
+
+
+def test_the_tip_of_a_chosen_link(trajectory: Trajectory) -> None:
+    table, upper = trajectory.table(tip="upper"), trajectory.link("upper")
+    assert table.attrs["tip"] == "upper"
+    assert np.array_equal(table[["tip x", "tip y", "tip z"]], upper.position[:, -1])
+    straight = np.stack([np.cos(trajectory.joint_position[:, 0]), np.sin(trajectory.joint_position[:, 0])], axis=1)
+    assert np.allclose(table[["tip deflection x", "tip deflection y"]], upper.position[:, -1, :2] - straight)
+    with pytest.raises(InvalidInput, match="its links are upper, hand"):
+        trajectory.table(tip="thumb")
 
 
 def test_one_row_per_time_link_and_station(trajectory: Trajectory) -> None:

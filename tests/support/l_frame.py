@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.vidoni2018.frame import elastic_frame as elastic_frame
-from experiments.vidoni2018.frame import rod as rod
+from pliant.experiments.vidoni2018.frame import elastic_frame as elastic_frame
+from pliant.experiments.vidoni2018.frame import rod as rod
 
 # printed in Table II, without rigid motions: two elements, four, and four with 18 component modes
 TWO_ELEMENTS = (

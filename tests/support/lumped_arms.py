@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from experiments.konno1996.two_station_arm import TwoStationArm
+from pliant.experiments.konno1996.two_station_arm import TwoStationArm
 from pliant.formulations.lumped.model import LumpedArm
 
 # Table 1 of [konno1996]: lengths, bending stiffnesses, masses of stations

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from experiments import comparison
+from pliant.experiments import comparison
 
 Again = tuple[Path, list[comparison.Finding]]
 

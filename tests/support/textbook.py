@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
-from experiments.closed_form import Rod, static_shape
+from pliant.experiments.closed_form import Rod, static_shape
 
 Array = NDArray[np.float64]
 

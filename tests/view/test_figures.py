@@ -21,16 +21,18 @@ from pliant.results import Trajectory, load_trajectory
 from pliant.view.figures import (
     draw_frequency_response,
     draw_ledger,
+    draw_loads,
     draw_mode_shapes,
     draw_motion,
     draw_shape,
     draw_strains,
+    style,
     write_figures,
 )
 from pliant.view.figures.style import choose_projection
 from tests.support.fake_arm import fake_trajectory
 
-ALL = [draw_motion, draw_strains, draw_ledger, draw_shape]
+ALL = [draw_motion, draw_loads, draw_strains, draw_ledger, draw_shape]
 
 
 def lifted(trajectory: Trajectory) -> Trajectory:
@@ -124,8 +126,58 @@ def test_motion_shows_every_joint() -> None:
     joints = data_axes(draw_motion(trajectory))[0]
     lines = {str(line.get_label()): line.get_ydata() for line in joints.get_lines()}
     assert list(lines) == ["shoulder", "wrist"]
-    assert np.array_equal(lines["wrist"], trajectory.joint_position[:, 1])
+    assert np.allclose(lines["wrist"], trajectory.joint_position[:, 1], rtol=0.0, atol=1e-13)
     assert joints.get_ylabel() == "joint position [rad]"
+
+
+def test_the_tip_is_named_and_can_be_chosen() -> None:
+    trajectory = fake_trajectory()
+    assert data_axes(draw_motion(trajectory))[-1].get_title(loc="left") == "path of the tip of hand"
+    path = data_axes(draw_motion(trajectory, tip="upper"))[-1]
+    assert path.get_title(loc="left") == "path of the tip of upper"
+    assert path.get_lines()[-1].get_xdata()[-1] == pytest.approx(trajectory.link("upper").position[-1, -1, 0])
+
+
+def test_loads_show_torque_deflection_and_stress() -> None:
+    trajectory = fake_trajectory()
+    torque, deflection, stress, along = data_axes(draw_loads(trajectory))
+    assert [line.get_label() for line in torque.get_lines()] == ["shoulder", "wrist"]
+    assert torque.get_ylabel() == "torque [N m]"
+    assert deflection.get_lines()[1].get_ydata() == pytest.approx(trajectory.tip_deflection[:, 1])
+    assert [line.get_label() for line in stress.get_lines()] == ["upper"], "the hand is rigid"
+    largest = trajectory.stress("upper").largest / 1e6
+    assert stress.get_lines()[0].get_ydata() == pytest.approx(largest.max(axis=1))
+    assert along.get_lines()[0].get_ydata() == pytest.approx(largest.max(axis=0))
+
+
+def test_rounding_is_drawn_as_zero() -> None:
+    noisy = np.array([0.0, 3e-17, -2e-16, 1.0 + 2e-16, 1e-9])
+    assert style.without_noise(noisy).tolist() == [0.0, 0.0, 0.0, 1.0, 1e-9]
+
+
+def test_thirty_lines_differ_and_no_colour_fades_on_white() -> None:
+    assert len({tuple(style.line(k).values()) for k in range(30)}) == 30
+    shades = style.time_colors(np.array([0.0, 1.0])).to_rgba(np.linspace(0.0, 1.0, 20))[:, :3]
+    shades = np.concatenate([shades, [matplotlib.colors.to_rgb(each) for each in style.PALETTE]])
+    linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
+    contrast = 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05)  # relative luminance of WCAG 2
+    assert contrast.min() > 2.3
+
+
+def test_a_figure_shows_itself_in_a_notebook() -> None:
+    picture, size = draw_motion(fake_trajectory(outputs=5))._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert size == {"width": 1020, "height": 420}
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_mode_is_seen_from_where_it_moves(axis: int) -> None:
+    """The eye looks across the motion, whichever way that goes, not along it."""
+    motion, shape = np.zeros((5, 3)), np.random.default_rng(1).normal(size=(5, 3))
+    motion[:, axis] = 1.0
+    up, side = np.radians(style.best_view(motion, shape))
+    eye = np.array([np.cos(up) * np.cos(side), np.cos(up) * np.sin(side), np.sin(up)])
+    assert abs(eye[axis]) < 0.65
 
 
 def test_strains_show_what_holds_energy_at_the_chosen_stations() -> None:
@@ -135,7 +187,7 @@ def test_strains_show_what_holds_energy_at_the_chosen_stations() -> None:
     assert axes.get_ylabel() == "bending curvature about z\n$\\kappa_z$ [1/m]"
     (line,) = axes.get_lines()
     assert line.get_label() == "$s$ = 0.25 m"
-    assert np.array_equal(line.get_ydata(), trajectory.link("upper").strain[:, 5, 5])
+    assert np.allclose(line.get_ydata(), trajectory.link("upper").strain[:, 5, 5], rtol=0.0, atol=1e-13)
 
 
 def test_strains_can_be_chosen() -> None:

@@ -1,8 +1,14 @@
-"""How a model responds to a small sinusoidal effort."""
+"""How a model responds to a small sinusoidal effort.
+
+Resonances and antiresonances are poles and zeros of the transfer function G(s), not dents of sampled magnitudes. They
+are sought among those of the linear system and refined by Newton's method on G itself. What does not show in G, as a
+mode that the input does not move or the output does not see, is left out: beside it G neither doubles nor halves.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +27,90 @@ Complex = NDArray[np.complex128]
 REAL = 1e-9  # imaginary part of a gain, over its real part, that counts as round-off
 
 
+@dataclass(frozen=True)
+class Extreme:
+    """A resonance or an antiresonance: frequency |s| / 2 pi in hertz, damping ratio, and the magnitude there."""
+
+    frequency: float
+    damping_ratio: float
+    level: float
+
+
+CROSSED = np.sqrt(0.5)  # damping ratio from which on a pole makes no peak, and a zero no dent
+UNDAMPED = 1e-9  # damping ratio that is round-off
+REFINEMENTS = 3
+DIFFERENCE = 1e-6  # part of |s| over which G is differenced
+BESIDE = 1e-6  # part of |s| at which a pole must double G against twice the distance, and a zero must halve it
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """The transfer function from ``input`` to ``output`` of a linear system.
+
+    ``imposed`` is the input behind a flow or position that is imposed here, by whatever effort that takes; else empty.
+    """
+
+    system: LinearSystem
+    input: str
+    output: str
+    imposed: str = ""
+
+    @cached_property
+    def _seen(self) -> LinearSystem:
+        """From the one input of the system to the output and, where it is imposed, to what is imposed."""
+        if self.imposed:
+            return self.system.between((self.imposed,), (self.output, self.input))
+        return self.system.between((self.input,), (self.output,))
+
+    def at(self, s: Complex) -> Complex:
+        """At complex frequencies in 1/s."""
+        answers = self._seen.transfer(s)
+        if not self.imposed:
+            return np.asarray(answers[:, 0, 0])
+        ratio = np.empty(len(s), complex)
+        plain = np.isfinite(answers).all(axis=(1, 2)) & (answers[:, 1, 0] != 0.0)
+        ratio[plain] = answers[plain, 0, 0] / answers[plain, 1, 0]
+        if not plain.all():  # a pole of both answers, as of a free joint at rest, is none of their ratio
+            ratio[~plain] = _imposed(self._seen).transfer(s[~plain])[:, 0, 0]
+        return ratio
+
+    def poles(self, lowest: float, highest: float) -> Complex:
+        """Those that show, with lowest < |s| < highest in 1/s, in the upper half plane."""
+        if self.imposed:
+            return self._shown(self.system.between((self.imposed,), (self.input,)).zeros, lowest, highest, -1)
+        return self._shown(self.system.poles, lowest, highest, -1)
+
+    def zeros(self, lowest: float, highest: float) -> Complex:
+        """The same of zeros."""
+        source = self.imposed or self.input
+        return self._shown(self.system.between((source,), (self.output,)).zeros, lowest, highest, 1)
+
+    def _shown(self, candidates: Complex, lowest: float, highest: float, power: int) -> Complex:
+        """Of the candidates those at which G to this power, 1 or -1, is zero."""
+        size = np.abs(candidates)
+        inside = (size > lowest) & (size < highest) & (candidates.imag > 0.0)
+        s: Complex = candidates[inside & (np.abs(candidates.real) < CROSSED * size)]
+        if not len(s):
+            return s
+        with np.errstate(all="ignore"):
+            s = self._refined(s, power)
+            near, far = (np.abs(self.at(s + share * BESIDE * np.abs(s))) ** power for share in (1.0, 2.0))
+            s = s[near < far / 1.5]
+        s = s[np.argsort(np.abs(s))]
+        once: Complex = s[np.diff(np.abs(s), prepend=0.0) > BESIDE * np.abs(s)]
+        return once
+
+    def _refined(self, s: Complex, power: int) -> Complex:
+        """Newton's method on G to this power, with differences beside s, where G is never infinite."""
+        for _ in range(REFINEMENTS):
+            step = DIFFERENCE * np.abs(s)
+            ahead, behind = (self.at(s + share * step) ** power for share in (1.0, -1.0))
+            change = step * (ahead + behind) / (ahead - behind)
+            # one that would go far away is where it is: another lies beside it
+            s = np.where(np.abs(change) < 1e-2 * np.abs(s), s - change, s)
+        return s
+
+
 @dataclass(frozen=True, eq=False)
 class FrequencyResponse:
     """The answer of ``output`` to a unit of ``input`` at each ``frequency`` in hertz.
@@ -34,6 +124,28 @@ class FrequencyResponse:
     frequency: Array
     gain: Complex
     unit: str = ""
+    channel: Channel | None = field(default=None, repr=False)
+
+    @cached_property
+    def resonances(self) -> tuple[Extreme, ...]:
+        """Poles of the channel between the lowest and the highest frequency, with a damping ratio below 0.707."""
+        return () if self.channel is None else self._extremes(self.channel, self.channel.poles(*self._band), np.inf)
+
+    @cached_property
+    def antiresonances(self) -> tuple[Extreme, ...]:
+        """Zeros of the channel there; the damping ratio of one in the right half plane is negative."""
+        return () if self.channel is None else self._extremes(self.channel, self.channel.zeros(*self._band), 0.0)
+
+    @property
+    def _band(self) -> tuple[float, float]:
+        return 2.0 * np.pi * float(self.frequency.min()), 2.0 * np.pi * float(self.frequency.max())
+
+    def _extremes(self, channel: Channel, s: Complex, limit: float) -> tuple[Extreme, ...]:
+        """``limit`` is the magnitude where nothing damps."""
+        ratio = -s.real / np.abs(s)
+        ratio = np.where(np.abs(ratio) < UNDAMPED, 0.0, ratio)
+        level = np.where(ratio == 0.0, limit, np.abs(channel.at(1j * np.abs(s))))
+        return tuple(Extreme(*map(float, row)) for row in zip(np.abs(s) / (2.0 * np.pi), ratio, level, strict=True))
 
     @property
     def magnitude(self) -> Array:
@@ -86,27 +198,13 @@ def frequency_response(
         if moved and moved[0].name == input and moved[0].size == 1:
             input = f"{input}.{moved[0].flow}"
     sink = full_name("output", output, system.outputs)
-    source, gain = _gain(system, input, sink, 2j * np.pi * at)
-    unit = "" if isinstance(model, LinearSystem) else unit_of_ratio(model, sink, source)
-    return FrequencyResponse(source, sink, at, gain, unit)
-
-
-def _gain(system: LinearSystem, input: str, sink: str, s: Complex) -> tuple[str, Complex]:
-    """The full name of the input, and the transfer function from it."""
     imposed = _input_behind(input, system)
+    source = input if imposed else full_name("input", input, system.inputs)
+    unit = "" if isinstance(model, LinearSystem) else unit_of_ratio(model, sink, source)
     if imposed and sink == input:
-        return input, np.ones(len(s), complex)
-    if imposed:
-        both = system.between((imposed,), (sink, input))
-        answers = both.transfer(s)
-        ratio = np.empty(len(s), complex)
-        plain = np.isfinite(answers).all(axis=(1, 2)) & (answers[:, 1, 0] != 0.0)
-        ratio[plain] = answers[plain, 0, 0] / answers[plain, 1, 0]
-        if not plain.all():  # a pole of both answers, as of a free joint at rest, is none of their ratio
-            ratio[~plain] = _imposed(both).transfer(s[~plain])[:, 0, 0]
-        return input, ratio
-    source = full_name("input", input, system.inputs)
-    return source, np.asarray(system.between((source,), (sink,)).transfer(s)[:, 0, 0])
+        return FrequencyResponse(source, sink, at, np.ones(len(at), complex), unit)
+    channel = Channel(system, source, sink, imposed)
+    return FrequencyResponse(source, sink, at, channel.at(2j * np.pi * at), unit, channel)
 
 
 def _imposed(both: LinearSystem) -> LinearSystem:

@@ -8,7 +8,7 @@ yet is a word that says so where it is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.bond_graph import beam
-from pliant.bond_graph.beam import TO_SPIN, Formulas, Parts, Pose, chain, junction, section_axes, variables
+from pliant.bond_graph.beam import TO_SPIN, TO_VELOCITY, Formulas, Parts, Pose, chain, junction, section_axes, variables
 from pliant.bond_graph.domain import ROTATION, TRANSLATION, Domain
 from pliant.bond_graph.elements import TF, C, OneJunction, Part, R, Se, Sf, Source, ZeroJunction
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from pliant.bond_graph.mixed_element import MixedElements
 
 CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
+SIDES = {"left": "left", "right": "right"}
 VECTORS = {"m": 3, "n": 3}  # what parts must know of the section that carries them
 USUAL = 10  # elements of links that a mapping does not name
 
@@ -198,14 +199,12 @@ class Builder:
             self.parts[joint.name] = self.fixed(at)
         elif isinstance(joint, self.axis_joints) and plain:
             axis = np.array(joint.axis, float) / np.linalg.norm(joint.axis)
-            along, by, rate = start.rotation @ axis, axis * joint.initial_position, joint.initial_rate
-            if isinstance(joint, RevoluteJoint):
-                self.parts[joint.name] = self.revolute(joint, at, axis)
-                turned = start.rotation @ rotation_from_vector(by)
-                start = Pose(start.position, turned, start.velocity, start.spin + along * rate)
-            elif isinstance(joint, PrismaticJoint):
-                self.parts[joint.name] = self.prismatic(joint, at, axis)
-                start = replace(start.moved(by), velocity=start.moved(by).velocity + along * rate)
+            along, by = start.rotation @ axis * joint.initial_rate, axis * joint.initial_position
+            self.parts[joint.name] = self.on_axis(joint, at, axis)
+            if isinstance(joint, PrismaticJoint):
+                start = replace(start.moved(by), velocity=start.moved(by).velocity + along)
+            else:
+                start = replace(start, rotation=start.rotation @ rotation_from_vector(by), spin=start.spin + along)
         else:
             drive = ("drive",) if joint.moves else ()
             where = "at the end of a link" if plain else "at a station along a link"
@@ -224,33 +223,27 @@ class Builder:
         """From the flow of a section to that of a frame on it, or of the same body."""
         return _moved(section_axes(), at.position)
 
-    def revolute(self, joint: RevoluteJoint, at: At, axis: Array, free: bool = False) -> Component:
-        """Fig. 7a to c: velocities are equal (Tr), the rate of the joint adds to the spin (Rot, 19)."""
-        offset = section_axes() @ np.array(at.position, dtype=object)
-        tied: Parts = {"left": junction(), "right": junction(), "Tr": OneJunction(size=3), "Rot": ZeroJunction(size=3)}
-        tied |= {"v left": TF(ratio=beam.to_point(offset)), "w left": TF(ratio=TO_SPIN)}
-        tied |= {"v right": TF(ratio=beam.TO_VELOCITY), "w right": TF(ratio=-1.0 * TO_SPIN)}
-        bonds = [*chain("left", "v left", "Tr"), *chain("left", "w left", "Rot")]
-        bonds += [*chain("right", "v right", "Tr"), *chain("right", "w right", "Rot")]
-        ports = {"left": "left", "right": "right", "drive": "Rot"}
-        bearing = Component(tied, bonds, ports, inputs=VECTORS, about="the bearing of the joint")
-        unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
-        ends = ("Revolute.left", "Revolute.right", "Revolute.drive")
-        return driven_joint(joint, {"Revolute": bearing}, ends, unit, self.inputs, free)
+    def on_axis(self, joint: AxisJoint, at: At, axis: Array, free: bool = False) -> Component:
+        """Fig. 7a to c: velocities are equal (Tr), the rate of the joint adds to the spin (Rot, 19).
 
-    def prismatic(self, joint: PrismaticJoint, at: At, axis: Array) -> Component:
-        """Spins are equal (Rot), the rate of the joint adds to the velocity of the point where its slide is (Tr)."""
+        Of a prismatic joint spins are equal and its rate adds to the velocity of the point where its slide is.
+        """
+        translates = isinstance(joint, PrismaticJoint)
+        word, rate, part = ("Prismatic", "Tr", "slide") if translates else ("Revolute", "Rot", "bearing")
         unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
-        offset = section_axes() @ np.array(at.position, dtype=object) + unit * name("position")
-        tied: Parts = {"left": junction(), "right": junction(), "Tr": ZeroJunction(size=3), "Rot": OneJunction(size=3)}
-        tied |= {"v left": TF(ratio=beam.to_point(offset)), "w left": TF(ratio=TO_SPIN)}
-        tied |= {"v right": TF(ratio=-1.0 * beam.TO_VELOCITY), "w right": TF(ratio=TO_SPIN)}
-        bonds = [*chain("left", "v left", "Tr"), *chain("left", "w left", "Rot")]
-        bonds += [*chain("right", "v right", "Tr"), *chain("right", "w right", "Rot")]
-        ports, inputs = {"left": "left", "right": "right", "drive": "Tr"}, {**VECTORS, "position": 1}
-        slide = Component(tied, bonds, ports, inputs=inputs, about="the slide of the joint")
-        ends = ("Prismatic.left", "Prismatic.right", "Prismatic.drive")
-        return driven_joint(joint, {"Prismatic": slide}, ends, unit, self.inputs, False)
+        offset = section_axes() @ np.array(at.position, dtype=object)
+        offset = offset + unit * name("position") if translates else offset
+        ties = {"v": ("Tr", beam.to_point(offset), TO_VELOCITY), "w": ("Rot", TO_SPIN, TO_SPIN)}
+        tied: Parts = {"left": junction(), "right": junction()}
+        tied |= {own: (ZeroJunction if own == rate else OneJunction)(size=3) for own, _, _ in ties.values()}
+        tied |= {f"{each} left": TF(ratio=left) for each, (_, left, _) in ties.items()}
+        tied |= {
+            f"{each} right": TF(ratio=-1.0 * right if own == rate else right) for each, (own, _, right) in ties.items()
+        }
+        bonds = [bond for at in SIDES for each, tie in ties.items() for bond in chain(at, f"{each} {at}", tie[0])]
+        ports, inputs = {**SIDES, "drive": rate}, {**VECTORS, **({"position": 1} if translates else {})}
+        bearing = Component(tied, bonds, ports, inputs=inputs, about=f"the {part} of the joint")
+        return driven_joint(joint, {word: bearing}, tuple(f"{word}.{port}" for port in ports), unit, self.inputs, free)
 
     def add_loop(self, loop: LoopJoint) -> None:
         """A joint between two frames of the tree, of no drive."""
@@ -268,7 +261,7 @@ class Builder:
         self.wire(loop.first.link, loop.name, "right" if loop.first.end is End.TIP else "left")
 
     def closing(self, loop: LoopJoint, joint: RevoluteJoint, axis: Array) -> Component:
-        return self.revolute(joint, loop.first, axis, free=True)
+        return self.on_axis(joint, loop.first, axis, free=True)
 
     # links --------------------------------------------------------------------------------------------------------
 
@@ -285,13 +278,11 @@ class Builder:
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         tip, why = start.moved(np.array([link.length, 0.0, 0.0])), _beyond_beams(link)
         count = 1 if link.massless else self.counts[link.name]  # a node without mass would follow from no equation
-        ends, beams = np.linspace(0.0, link.length, count + 1), []
-        for span in pairwise(ends):
-            poses = [start.moved(np.array([s, 0.0, 0.0])) for s in span]
-            beams.append(beam.beam3d(link, span, poses, self.gravity))
-        return (
-            words_only(why, "left", "right") if why else beam.super_elements(beams, "Beam3D", self.links.super_element)
-        ), tip
+        ends = np.linspace(0.0, link.length, count + 1)
+        poses = [start.moved(np.array([s, 0.0, 0.0])) for s in ends]
+        beams = [beam.beam3d(link, *row, self.gravity) for row in zip(pairwise(ends), pairwise(poses), strict=True)]
+        made = beam.super_elements(beams, "Beam3D", self.links.super_element)
+        return words_only(why, "left", "right") if why else made, tip
 
     def body(self, mass: float, center: object, inertia: object, start: Pose) -> Component | None:
         J = np.array(inertia, float)
@@ -309,7 +300,7 @@ class Builder:
             bonds.append(Bond("root", "Rigid Body.port"))
             wires = [Signal(f"root {word}", f"Rigid Body.{word}") for word in VECTORS]
         at_tip = axes @ matrix_of(link.tip_rotation).astype(object)
-        signals: dict[str, Integral | tuple[Expression, ...]] = {
+        signals: dict[str, Any] = {
             f"root {word}": beam.turned(f"root {word}", "root", start.rotation[:, k])
             for k, word in enumerate(VECTORS, 1)
         }
@@ -370,7 +361,7 @@ def passive_laws(joint: AxisJoint) -> Iterator[tuple[str, Part]]:
 
 
 def driven_joint(
-    joint: AxisJoint, parts: Parts, ends: tuple[str, str, str], unit: Formulas, inputs: Mapping[str, int], free: bool
+    joint: AxisJoint, parts: Parts, ends: Sequence[str], unit: Formulas, inputs: Mapping[str, int], free: bool
 ) -> Component:
     """A bearing with its Drive (Fig. 7d): (20) as a transformer, the passive laws of the joint beside its torque."""
     word = words_of(joint)[0]

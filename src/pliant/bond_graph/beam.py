@@ -21,6 +21,7 @@ from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.formulas.expression import Expression, name, rotation_factor, sqrt
 from pliant.model.state import Array
 from pliant.robot import FlexibleLink
+from pliant.spatial.arrays import hat
 
 Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays
 Parts = dict[str, Part | Component]
@@ -62,15 +63,6 @@ def variables(path: str, count: int = 3) -> Formulas:
     return np.array([name(path, k) for k in range(count)], dtype=object)
 
 
-def cross(a: Formulas, b: Formulas) -> Formulas:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dtype=object)
-
-
-def hat(a: Formulas) -> Formulas:
-    """The matrix with hat(a) b = a x b."""
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]], dtype=object)
-
-
 def to_point(offset: Formulas) -> Formulas:
     """From a flow (v, w) to the velocity v + w x offset of a point."""
     return np.hstack([IDENTITY, -hat(offset)])
@@ -78,7 +70,7 @@ def to_point(offset: Formulas) -> Formulas:
 
 def turned(word: str, at: str, start: Array) -> Integral:
     """The signal of this name: a unit vector that the flow of a junction turns (15)."""
-    return Integral(tuple(cross(variables(f"{at}.f", 6)[3:], variables(word))), tuple(start))
+    return Integral(tuple(np.cross(variables(f"{at}.f", 6)[3:], variables(word))), tuple(start))
 
 
 def local_stiffness(length: float, along: float, twist: float, bend_y: float, bend_z: float) -> Array:
@@ -173,7 +165,7 @@ def modulating_signals() -> Component:
         "along": m1 @ i,
         "height": sqrt(1.0 - name("along") * name("along")),
         "j": tuple((m1 - i * name("along")) / name("height")),
-        "k": tuple(cross(i, j)),
+        "k": tuple(np.cross(i, j)),
         "eta": name("along") / name("height"),
     }
     return Component({}, signals=signals, inputs={"r1": 3, "r2": 3, "m1": 3}, about="local frame and eta")
@@ -247,7 +239,7 @@ def super_elements(elements: Sequence[Component], word: str, each: int = SUPER) 
 
 def section_axes(m: str = "m", n: str = "n") -> Formulas:
     """The unit vectors (l, m, n) of a section as columns, from signals of these names."""
-    return np.column_stack([cross(variables(m), variables(n)), variables(m), variables(n)])
+    return np.column_stack([np.cross(variables(m), variables(n)), variables(m), variables(n)])
 
 
 def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start: Pose) -> Component:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from os import PathLike
 from typing import cast
 from xml.sax.saxutils import escape, quoteattr
-
-import numpy as np
 
 from pliant.bond_graph.causality import causality
 from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, Vector
@@ -31,37 +30,7 @@ MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
 PARALLEL, ASIDE = 12.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
 MOST_SIGNALS = 8  # that the box of a component lists
 SIGNALS, PORT = "#signals", "#port "
-STYLE = """
-text { font-family: 'DejaVu Sans', Arial, sans-serif; font-size: 15px; text-anchor: middle; fill: #1a1a1a;
-  dominant-baseline: central }
-.small, .size { font-size: 11px; fill: #555 } .size { paint-order: stroke; stroke: #fff; stroke-width: 3px }
-.title { font-weight: bold; fill: #35516d } .blank { fill: #fff } .tip { fill: #b9a15a }
-.box { fill: #eef3f8; stroke: #35516d; stroke-width: 1.4 } .frame { fill: #fff; stroke: #35516d; stroke-width: 1.2 }
-.signals { fill: #fbf7ea; stroke: #b9a15a } .bond, .lead, .signal { fill: none; stroke: #1a1a1a; stroke-width: 1.4 }
-.wide { stroke-width: 4.6 } .core { stroke: #fff; stroke-width: 1.8 } .stroke { stroke: #1a1a1a; stroke-width: 2.2 }
-.lead { stroke: #35516d; stroke-width: 1 } .signal { stroke: #b9a15a; stroke-width: 1 }
-"""
-FOLDING = """
-.component { cursor: pointer } .component > .inside { display: none } .component.open > .inside { display: inline }
-.component.open > .closed { display: none }
-"""
-SCRIPT = """
-(function () {
-  var svg = document.documentElement;
-  function show(group) {
-    if (!group) { svg.setAttribute('viewBox', svg.getAttribute('data-whole')); return; }
-    var b = group.getBBox(), k = svg.getScreenCTM().inverse().multiply(group.getScreenCTM());
-    var w = k.a * b.width, h = k.d * b.height;
-    svg.setAttribute('viewBox', [k.a * b.x + k.e - w / 25, k.d * b.y + k.f - h / 25, w * 1.08, h * 1.08].join(' '));
-  }
-  svg.addEventListener('click', function (event) {
-    var part = event.target.closest('.component'), open = part && part.classList.contains('open');
-    if (!part || (open && !event.target.closest('.handle'))) { show(part); return; }
-    part.classList.toggle('open');
-    show(open ? part.parentNode.closest('.component') : part);
-  });
-})();
-"""
+STYLE, FOLDING, SCRIPT = ("drawing.css", "browsing.css", "browsing.js")  # files beside this one
 
 
 @dataclass(frozen=True)
@@ -87,7 +56,7 @@ def draw(graph: Component, level: int | None = 1, at: Sequence[str] = ()) -> Dra
     """
     if level is not None and (isinstance(level, bool) or not isinstance(level, int) or level < 1):
         raise InvalidInput(f"level = {level!r} must be a whole number from 1 on; 1 shows components as closed boxes")
-    return _document(_Artist(graph, nested=True).sheet(tuple(at), level), "", "")
+    return _document(_Artist(graph, nested=True).sheet(tuple(at), level), STYLE)
 
 
 def browse(graph: Component, level: int = 1, at: Sequence[str] = ()) -> Drawing:
@@ -95,7 +64,7 @@ def browse(graph: Component, level: int = 1, at: Sequence[str] = ()) -> Drawing:
 
     Components are open down to ``level`` at first.
     """
-    return _document(_Artist(graph, nested=False, opened=level).sheet(tuple(at), None), FOLDING, SCRIPT)
+    return _document(_Artist(graph, nested=False, opened=level).sheet(tuple(at), None), STYLE, FOLDING, SCRIPT)
 
 
 @dataclass(frozen=True)
@@ -108,13 +77,15 @@ class _Sheet:
     ports: Mapping[str, Point]
 
 
-def _document(sheet: _Sheet, style: str, script: str) -> Drawing:
+def _document(sheet: _Sheet, *files: str) -> Drawing:
+    style, *more = (resources.files("pliant.bond_graph").joinpath(file).read_text("utf-8") for file in files)
+    folding, script = more or ("", "")
     width, height = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
     view = f"0 0 {width:.1f} {height:.1f}"
     code = f"<script><![CDATA[{script}]]></script>" if script else ""
     return Drawing(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="{view}"'
-        f' data-whole="{view}"><style><![CDATA[{STYLE}{style}]]></style>'
+        f' data-whole="{view}"><style><![CDATA[{style}{folding}]]></style>'
         f'<rect class="blank" width="100%" height="100%"/>'
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">{sheet.content}</g>{code}</svg>\n'
     )
@@ -160,7 +131,7 @@ class _Artist:
         placed = place(nodes, edges, turned, _leaves(scope, edges), alone.values())
         nodes |= alone
         content = "".join(self._drawn(path, scope, nodes, placed, inner, lines))
-        ports = {port: (nodes[PORT + port].x, nodes[PORT + port].y) for port in scope.ports}
+        ports = {port: nodes[PORT + port].at for port in scope.ports}
         return _Sheet(content, placed.width, placed.height, ports)
 
     def _drawn(
@@ -174,16 +145,16 @@ class _Artist:
     ) -> Iterator[str]:
         for pair in _signal_pairs(scope):
             if nodes.keys() >= set(pair) and pair[0] != pair[1]:
-                first, last = ((each, (each.x, each.y)) for each in (nodes[word] for word in pair))
-                way = _beside(_clipped(first, last), ASIDE)
-                (x, y), (u, v), (a, b) = _along(way, True)
-                head = [(x, y), *((x - 8 * u + s * 3 * a, y - 8 * v + s * 3 * b) for s in (1.0, -1.0))]
+                ends = [(nodes[word], nodes[word].at) for word in pair]
+                way = _beside(_clipped(ends[0], ends[1]), ASIDE)
+                point, ahead, across = _along(way, True)
+                head = [point, *(point - 8 * ahead + 3 * side * across for side in (1, -1))]
                 yield _path("signal", way) + _path("tip", head)
         if lines:
             box = nodes[SIGNALS]
             yield _rect(box, "signals")
             for k, line in enumerate(lines):
-                yield _text(box.x, box.y + (k + 0.5 - 0.5 * len(lines)) * 1.4 * SMALL, line, "small")
+                yield _text(box.at + 1j * (k + 0.5 - 0.5 * len(lines)) * 1.4 * SMALL, line, "small")
         for name, part in scope.parts.items():
             yield from self._part((*path, name), nodes[name], part, inner.get(name))
         pairs = [sorted(split_end(end)[0] for end in (bond.start, bond.end)) for bond in scope.bonds]
@@ -197,23 +168,23 @@ class _Artist:
             dot = nodes[PORT + port]
             if scope.parts:
                 corners = placed.corners[len(scope.bonds) + k]
-                yield _path("lead", _clipped((dot, (dot.x, dot.y)), self._anchor(nodes, inner, target), corners))
-            yield _text(dot.x, dot.y, port, "small")
+                yield _path("lead", _clipped((dot, dot.at), self._anchor(nodes, inner, target), corners))
+            yield _text(dot.at, port, "small")
 
     def _anchor(self, nodes: Mapping[str, Node], inner: Mapping[str, _Sheet], text: str) -> Anchor:
         """The end of a bond: the centre of a box, or the place of a port on the border of a frame."""
         name, port = split_end(text)
         node, sheet = nodes[name], inner.get(name)
         if sheet is None or not self.nested or port not in sheet.ports:
-            return node, (node.x, node.y)
-        x, y = sheet.ports[port]
-        edge = node.x + (-0.5 if x < 0.5 * sheet.width else 0.5) * node.width
-        return Node(0.0, 0.0), (edge, node.y + 0.5 * TITLE + y - 0.5 * sheet.height)
+            return node, node.at
+        at = sheet.ports[port]
+        edge = node.x + (-0.5 if at.real < 0.5 * sheet.width else 0.5) * node.width
+        return Node(0.0, 0.0), complex(edge, node.y + 0.5 * TITLE + at.imag - 0.5 * sheet.height)
 
     def _part(self, path: Path, node: Node, part: Part | Component, sheet: _Sheet | None) -> Iterator[str]:
         name, kind = path[-1], "blank" if isinstance(part, Part) else "box"
         told = name if isinstance(part, Part) else part.about
-        closed = f"<g><title>{escape(told)}</title>{_rect(node, kind)}{_text(node.x, node.y, _label(name, part))}</g>"
+        closed = f"<g><title>{escape(told)}</title>{_rect(node, kind)}{_text(node.at, _label(name, part))}</g>"
         if sheet is None:
             yield closed
         elif self.nested:
@@ -319,12 +290,12 @@ def _rect(node: Node, kind: str) -> str:
     return f'<rect class="{kind}" {at} width="{node.width:.1f}" height="{node.height:.1f}" rx="5"/>'
 
 
-def _text(x: float, y: float, text: str, kind: str = "", more: str = "") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{more}>{escape(text)}</text>'
+def _text(at: Point, text: str, kind: str = "", more: str = "") -> str:
+    return f'<text class="{kind}" x="{at.real:.1f}" y="{at.imag:.1f}"{more}>{escape(text)}</text>'
 
 
 def _path(kind: str, way: Sequence[Point]) -> str:
-    return f'<path class="{kind}" d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in way)}"/>'
+    return f'<path class="{kind}" d="M{" L".join(f"{at.real:.1f} {at.imag:.1f}" for at in way)}"/>'
 
 
 def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
@@ -332,7 +303,7 @@ def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
     title = TITLE if scale == 1.0 else 0.5 * TITLE
     bar = Node(node.width, title, x=node.x, y=node.y - 0.5 * node.height + 0.5 * title)
     x, y = node.x - 0.5 * scale * sheet.width, node.y + 0.5 * title - 0.5 * scale * sheet.height
-    text = _text(bar.x, bar.y, name, "title", "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"')
+    text = _text(bar.at, name, "title", "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"')
     return (
         f'{_rect(node, "frame")}<g class="handle">{_rect(bar, "box")}{text}</g>'
         f'<g transform="translate({x:.2f} {y:.2f}) scale({scale:.5g})">{sheet.content}</g>'
@@ -346,41 +317,36 @@ def _clipped(first: Anchor, last: Anchor, corners: Sequence[Point] = ()) -> list
 
 
 def _border(node: Node, at: Point, towards: Point) -> Point:
-    d = np.subtract(towards, at)
-    half = 0.5 * np.array([node.width, node.height])
-    far = min(float(np.min(half / np.maximum(np.abs(d), 1e-9))), 0.45) + 3.0 / (float(np.hypot(*d)) or 1.0)
-    return float(at[0] + far * d[0]), float(at[1] + far * d[1])
+    d = towards - at
+    wide, high = 0.5 * node.width / max(abs(d.real), 1e-9), 0.5 * node.height / max(abs(d.imag), 1e-9)
+    return at + (min(wide, high, 0.45) + 3.0 / (abs(d) or 1.0)) * d
 
 
 def _beside(way: list[Point], shift: float) -> list[Point]:
     """A straight way moved aside, to the same side whichever way it leads."""
     if len(way) > 2:
         return way
-    _, _, (a, b) = _along(way, True)
-    shift = shift if way[1] > way[0] else -shift
-    return [(x + shift * a, y + shift * b) for x, y in way]
+    ahead = (way[1].real, way[1].imag) > (way[0].real, way[0].imag)
+    return [point + (shift if ahead else -shift) * _along(way, True)[2] for point in way]
 
 
 def _along(way: Sequence[Point], last: bool) -> tuple[Point, Point, Point]:
     """An end of a way, the direction to it and across."""
     end, before = (way[-1], way[-2]) if last else (way[0], way[1])
-    d = np.subtract(end, before)
-    u, v = (d / (float(np.hypot(*d)) or 1.0)).tolist()
-    return end, (u, v), (-v, u)
+    ahead = (end - before) / (abs(end - before) or 1.0)
+    return end, ahead, 1j * ahead
 
 
 def _bond(way: list[Point], size: int, stroke_at_end: bool | None) -> Iterator[str]:
     """A line with a half arrow, double where it carries a vector, and with its causal stroke."""
-    (x, y), (u, v), (a, b) = _along(way, True)
+    end, ahead, across = _along(way, True)
     if size > 1:
         yield _path("bond wide", way) + _path("bond core", way)
         k = (len(way) - 1) // 2
-        yield _text(
-            0.5 * (way[k][0] + way[k + 1][0]) - 9 * a, 0.5 * (way[k][1] + way[k + 1][1]) - 9 * b, str(size), "size"
-        )
+        yield _text(0.5 * (way[k] + way[k + 1]) - 9 * across, str(size), "size")
     else:
         yield _path("bond", way)
-    yield _path("bond", [(x, y), (x - BARB * u + 0.6 * BARB * a, y - BARB * v + 0.6 * BARB * b)])
+    yield _path("bond", [end, end - BARB * ahead + 0.6 * BARB * across])
     if stroke_at_end is not None:
-        (x, y), _, (a, b) = _along(way, stroke_at_end)
-        yield _path("stroke", [(x + s * STROKE * a, y + s * STROKE * b) for s in (-1.0, 1.0)])
+        end, _, across = _along(way, stroke_at_end)
+        yield _path("stroke", [end + side * STROKE * across for side in (-1, 1)])

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from pliant.bond_graph.domain import GENERAL, Domain
 from pliant.errors import InvalidInput, clip
 from pliant.formulas.expression import ZERO, Expression, as_expression, name
+from pliant.frozen_mapping import FrozenMapping
 from pliant.model.state import Array
 
 Value = Expression | float | int | str
@@ -26,7 +27,6 @@ Vector = tuple[Expression, ...]
 Matrix = tuple[tuple[Expression, ...], ...]
 ONLY = "port"  # the name of the port of an element that has one
 LARGEST = 1000  # components of one bond
-V = TypeVar("V")
 
 
 class PowerPort(NamedTuple):
@@ -34,30 +34,6 @@ class PowerPort(NamedTuple):
 
     name: str
     size: int | None
-
-
-class Names(Mapping[str, V]):
-    """A mapping that never changes, in its order; equal, hashed and pickled by what it holds."""
-
-    __slots__ = ("_items",)
-
-    def __init__(self, given: Mapping[str, V] | Sequence[tuple[str, V]] = ()) -> None:
-        self._items: dict[str, V] = dict(given)
-
-    def __getitem__(self, key: str) -> V:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._items.items()))
-
-    def __repr__(self) -> str:
-        return repr(self._items)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -312,11 +288,11 @@ def checked_size(symbol: str, size: object) -> int:
     return size
 
 
-def sizes_of(symbol: str, given: Any, count: int | None) -> Names[int]:
+def sizes_of(symbol: str, given: Any, count: int | None) -> FrozenMapping[int]:
     """Names and sizes of ports, which make up ``count`` components if that is known."""
     if not isinstance(given, Mapping):
         given = {ONLY: (count or 1) if given is None else given}
-    sizes = Names({str(port): checked_size(symbol, size) for port, size in given.items()})
+    sizes = FrozenMapping({str(port): checked_size(symbol, size) for port, size in given.items()})
     found = sum(sizes.values())
     if count not in (None, found):
         raise InvalidInput(f"{symbol}: its ports have {found} components, but its matrix {count}; make them equal")

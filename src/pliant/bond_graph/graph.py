@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pliant.bond_graph.elements import Names, Part, Value, Vector, starts_of, vector
+from pliant.bond_graph.elements import Part, Value, Vector, starts_of, vector
 from pliant.errors import InvalidInput, clip
 from pliant.formulas.expression import Expression, names_in
+from pliant.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
     from pliant.bond_graph.model import BondGraph
@@ -71,9 +72,9 @@ class Component:
 
     parts: Mapping[str, Part | Component]
     bonds: Sequence[Bond] = ()
-    ports: Mapping[str, str] = field(default_factory=Names)
-    signals: Mapping[str, Value | Sequence[Value] | Integral] = field(default_factory=Names)
-    inputs: Mapping[str, int] | Sequence[str] = field(default_factory=Names)
+    ports: Mapping[str, str] = field(default_factory=FrozenMapping)
+    signals: Mapping[str, Value | Sequence[Value] | Integral] = field(default_factory=FrozenMapping)
+    inputs: Mapping[str, int] | Sequence[str] = field(default_factory=FrozenMapping)
     wires: Sequence[Signal] = ()
     about: str = ""
 
@@ -91,7 +92,7 @@ class Component:
         for word, table in tables.items():
             for name in table:
                 check_name("signal" if word == "inputs" else word.removesuffix("s"), name)
-            object.__setattr__(self, word, Names(table))
+            object.__setattr__(self, word, FrozenMapping(table))
         for name in (*signals, *inputs):
             if name in RESERVED or name in self.parts or (name in signals and name in inputs):
                 raise InvalidInput(

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-Point = tuple[float, float]
+Point = complex  # x and y
 Edge = tuple[str, str]
 SWEEPS = 24
 ACROSS, DOWN, BESIDE = 64.0, 26.0, 14.0  # pixels between layers, between rows, between leaves
@@ -30,6 +30,10 @@ class Node:
     left: float = 0.0
     up: float = 0.0
     down: float = 0.0
+
+    @property
+    def at(self) -> Point:
+        return complex(self.x, self.y)
 
     @property
     def rows(self) -> tuple[tuple[float, list[Node]], ...]:
@@ -150,7 +154,7 @@ def _set_rows(points: Mapping[str, Node], columns: Sequence[list[str]], ways: Se
         near[a].append(b)
         near[b].append(a)
     for column in columns:
-        _set_apart([points[name] for name in column], np.zeros(len(column)))
+        _set_apart([points[name] for name in column], [0.0] * len(column))
     for sweep in range(SWEEPS):
         for column in columns[:: 1 if sweep % 2 == 0 else -1]:
             wanted = {name: float(np.mean([points[each].y for each in (near[name] or [name])])) for name in column}
@@ -159,16 +163,14 @@ def _set_rows(points: Mapping[str, Node], columns: Sequence[list[str]], ways: Se
             _set_apart([points[name] for name in column], [wanted[name] for name in column])
 
 
-def _set_apart(nodes: Sequence[Node], wanted: Iterable[float]) -> None:
-    """The heights nearest to the wanted ones that keep order and distances: pools of nodes that touch."""
-    offset = np.cumsum([0.0, *(a.down + DOWN + b.up for a, b in pairwise(nodes))])
-    pools: list[list[float]] = []
-    for want in np.array(list(wanted)) - offset[: len(nodes)]:
-        pools.append([float(want)])
-        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
-            pools[-2:] = [pools[-2] + pools[-1]]
-    for node, y, off in zip(nodes, (float(np.mean(pool)) for pool in pools for _ in pool), offset, strict=False):
-        node.y = y + float(off)
+def _set_apart(nodes: Sequence[Node], wanted: Sequence[float]) -> None:
+    """The heights nearest to the wanted ones that keep order and distances."""
+    from scipy.optimize import isotonic_regression
+
+    offset = np.cumsum([0.0, *(a.down + DOWN + b.up for a, b in pairwise(nodes))])[: len(nodes)]
+    if nodes:
+        for node, y in zip(nodes, isotonic_regression(np.subtract(wanted, offset)).x + offset, strict=True):
+            node.y = float(y)
 
 
 def _set_leaves(node: Node) -> None:
@@ -182,14 +184,16 @@ def _set_leaves(node: Node) -> None:
 def _corners(points: Mapping[str, Node], way: Sequence[str]) -> list[Point]:
     ahead = 1.0 if way and points[way[0]].x < points[way[-1]].x else -1.0
     between = [points[name] for name in way[1:-1]]
-    return [(node.x + sign * node.left, node.y) for node in between for sign in (-ahead, ahead)]
+    return [node.at + sign * node.left for node in between for sign in (-ahead, ahead)]
 
 
 def _into_view(nodes: Sequence[Node], alone: Sequence[Node], corners: Sequence[Sequence[Point]]) -> Placed:
     """Everything moved to positive places, with the row of nodes without edges below."""
-    every = [(n.x + s * n.width / 2, n.y + s * n.height / 2) for n in nodes for s in (-1, 1)]
+    half = ((node, complex(node.width, node.height) / 2) for node in nodes)
+    every = [at for node, side in half for at in (node.at - side, node.at + side)]
     every += [point for way in corners for point in way]
-    low, high = (np.min(every, axis=0), np.max(every, axis=0)) if every else (np.zeros(2), np.zeros(2))
+    x, y = np.real(every or [0.0]), np.imag(every or [0.0])
+    low, high = np.array([x.min(), y.min()]), np.array([x.max(), y.max()])
     row = sum(node.width + DOWN for node in alone) - DOWN
     x = 0.5 * (low[0] + high[0] - row)
     tallest = max((node.height for node in alone), default=0.0)
@@ -200,5 +204,5 @@ def _into_view(nodes: Sequence[Node], alone: Sequence[Node], corners: Sequence[S
         low, high = np.minimum(low, [x - row - DOWN, low[1]]), np.maximum(high, [x - DOWN, bottom + tallest])
     for node in (*nodes, *alone):
         node.x, node.y = float(node.x - low[0]), float(node.y - low[1])
-    moved = [[(float(x - low[0]), float(y - low[1])) for x, y in way] for way in corners]
+    moved = [[point - complex(*low) for point in way] for way in corners]
     return Placed(moved, float(high[0] - low[0]), float(high[1] - low[1]))

@@ -21,7 +21,7 @@ import numpy as np
 
 from pliant.bond_graph import beam
 from pliant.bond_graph.arm import Builder, driven_joint, words_only
-from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Parts, Pose, chain, hat, junction, variables
+from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Parts, Pose, chain, junction, variables
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import GY, TF, C, I, ZeroJunction
 from pliant.bond_graph.graph import Component
@@ -33,8 +33,7 @@ from pliant.model.state import Array
 from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink
 from pliant.robot.joint import AxisJoint
 from pliant.robot.loop import LoopJoint
-from pliant.spatial.arrays import hat as hat_of
-from pliant.spatial.arrays import pose_from_twist, to_frame
+from pliant.spatial.arrays import hat, pose_from_twist, to_frame
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class BodyBuilder(Builder):
     def carried(self, at: At) -> Formulas:
         return to_frame(matrix_of(at.rotation), np.array(at.position, float)).astype(object)
 
-    def revolute(self, joint: RevoluteJoint, at: At, axis: Array, free: bool = False) -> Component:
+    def on_axis(self, joint: AxisJoint, at: At, axis: Array, free: bool = False) -> Component:
         return body_joint(joint, self.carried(at), axis, free)
 
     def closing(self, loop: LoopJoint, joint: RevoluteJoint, axis: Array) -> Component:
@@ -149,9 +148,9 @@ class BodyBuilder(Builder):
         return super().whole()
 
 
-def body_joint(joint: RevoluteJoint, frame: Formulas, axis: Array, free: bool) -> Component:
+def body_joint(joint: AxisJoint, frame: Formulas, axis: Array, free: bool) -> Component:
     """A revolute joint in the axes of sections: the twist behind it is the one before, turned back, and its rate."""
-    skew, angle = hat_of(axis), name("angle")
+    skew, angle = hat(axis), name("angle")
     turn = IDENTITY - skew.astype(object) * sin(angle) + (skew @ skew).astype(object) * (1.0 - cos(angle))
     back = TF(ratio=np.block([[turn, NONE], [NONE, turn]]) @ frame)
     parts: Parts = {"before": junction(), "Ad": back, "sum": ZeroJunction(size=6), "behind": junction()}

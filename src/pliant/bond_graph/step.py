@@ -206,6 +206,13 @@ def one_step(program: Program, plan: Plan, work: Work, tables: Tables, ledger: R
     return status
 
 
+@inner_kernel
+def keep_between(start: Floats, end: Floats, tau: float, out: Floats) -> None:
+    """Numbers at the part tau of a step."""
+    for i in range(end.shape[0]):
+        out[i] = end[i] if tau == 1.0 else start[i] + tau * (end[i] - start[i])
+
+
 @kernel
 def run_steps(
     program: Program,
@@ -217,7 +224,6 @@ def run_steps(
     span: tuple[int, int],
 ) -> tuple[int, int]:
     """The steps of a span; how many were done, and how the last one ended."""
-    x, z = work.point.x, work.point.z
     count = ledger.sums.shape[0]
     for k in range(span[0], span[1]):
         status = one_step(program, plan, work, tables, ledger, k)
@@ -225,13 +231,9 @@ def run_steps(
             return k - span[0], status
         for row in range(tables.first[k], tables.stop[k]):
             tau = tables.tau[row]
-            for i in range(x.shape[0]):
-                output.states[row, i] = x[i] if tau == 1.0 else work.before[i] + tau * (x[i] - work.before[i])
-            for i in range(count):
-                output.sums[row, i] = ledger.before[i] + tau * (ledger.sums[i] - ledger.before[i])
-            for i in range(ledger.joints.shape[0]):
-                before = ledger.before[count + i]
-                output.works[row, i] = before + tau * (ledger.joints[i] - before)
+            keep_between(work.before, work.point.x, tau, output.states[row])
+            keep_between(ledger.before[:count], ledger.sums, tau, output.sums[row])
+            keep_between(ledger.before[count:], ledger.joints, tau, output.works[row])
             for i in range(program.efforts.shape[0]):
-                output.efforts[row, i] = z[program.efforts[i]]
+                output.efforts[row, i] = work.point.z[program.efforts[i]]
     return span[1] - span[0], CONVERGED

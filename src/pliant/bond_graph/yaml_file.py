@@ -24,10 +24,11 @@ from dataclasses import fields
 from typing import Any
 
 from pliant.bond_graph.domain import DOMAINS, Domain
-from pliant.bond_graph.elements import GY, TF, C, I, Names, OneJunction, Part, R, Se, Sf, ZeroJunction
+from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
 from pliant.formulas.expression import Expression, constant, parse, substituted
+from pliant.frozen_mapping import FrozenMapping
 from pliant.robot.robot import nearest
 from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar, read, refuse_huge, text_in
 from pliant.whole_file import whole_file
@@ -225,7 +226,7 @@ def _component(part: Component, names: dict[Component, str]) -> Iterator[str]:
         elif value:
             yield f"{field}:"
             for each in value:
-                head, own = (f"{_word(each)}:", value[each]) if isinstance(value, Names) else ("-", each)
+                head, own = (f"{_word(each)}:", value[each]) if isinstance(value, FrozenMapping) else ("-", each)
                 yield f"  {head} {_flow(own, names)}"
 
 
@@ -243,7 +244,7 @@ def _flow(value: object, names: dict[Component, str]) -> str:
         case Expression() if value.is_constant:
             value = value.value
     match value:
-        case dict() | Names():
+        case dict() | FrozenMapping():
             return f"{{{', '.join(f'{_word(key)}: {_flow(each, names)}' for key, each in value.items())}}}"
         case tuple():
             return f"[{', '.join(_flow(each, names) for each in value)}]"

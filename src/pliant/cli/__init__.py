@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; a request to end is heard as Ctrl-C is, so that what was computed is saved."""
     from pliant.cli.app import app
 
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     app(prog_name="pliant")

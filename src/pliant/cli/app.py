@@ -9,12 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 from pliant import __version__
+from pliant.cli.compare import compare
 from pliant.cli.demo import demo
 from pliant.cli.describe import describe
 from pliant.cli.frequency import frequency
 from pliant.cli.modes import modes
 from pliant.cli.reproduce import reproduce
 from pliant.cli.simulate import simulate
+from pliant.cli.view import view
 from pliant.errors import InvalidInput, PliantWarning
 
 INVALID_INPUT = 2
@@ -22,6 +24,14 @@ INVALID_INPUT = 2
 
 class Commands(TyperGroup):
     """Commands that answer wrong input with its sentences instead of a traceback."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The arms that serve in place of a file; read only when help is asked for."""
+        from pliant.library import names
+
+        with formatter.section("Library arms"):
+            formatter.write_text(", ".join(names()))
+            formatter.write_text("A name serves wherever a command asks for ROBOT: pliant simulate two_link_planar")
 
     def invoke(self, ctx: Any) -> Any:
         usual, told = warnings.showwarning, set()
@@ -75,5 +85,5 @@ def _options(
     pass
 
 
-for command in (describe, simulate, modes, frequency, reproduce, demo):
+for command in (describe, simulate, compare, view, modes, frequency, reproduce, demo):
     app.command()(command)

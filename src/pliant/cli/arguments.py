@@ -14,7 +14,7 @@ import typer
 
 import pliant as pl
 from pliant.errors import InvalidInput
-from pliant.whole_file import refuse_existing, refuse_folder, whole_file
+from pliant.whole_file import refuse_existing, refuse_folder, refuse_suffix, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,6 +154,9 @@ StateOption = Annotated[
 PDOption = Annotated[
     list[str] | None, typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad].")
 ]
+MoveOption = Annotated[
+    list[str] | None, typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s].")
+]
 HoldOption = Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 
@@ -231,15 +234,16 @@ def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
 
 
 def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
-    """Where a figure goes, refused before any work is spent: a file if its name ends like one, else a new folder."""
+    """Where a figure goes, refused before any work is spent: a file if its name has a suffix, else a new folder."""
     if place is None:
         return None
     from pliant.view.figures.files import DRAWN
 
     path = place
-    if place.suffix not in DRAWN:
+    if place.is_dir() or not place.suffix:
         refuse_folder(place)
         place.mkdir(exist_ok=True)
         path = place / f"{name}.png"
+    refuse_suffix(path, DRAWN, "of a figure")
     refuse_existing(path, overwrite)
     return path

@@ -15,10 +15,12 @@ ROBOT = Path(__file__).with_name("demo_arm.yaml")
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the trajectory and its figures.")] = Path("pliant-demo"),
+    output: Annotated[Path, typer.Option(help="Folder for the trajectory, its figures and its film.")] = Path(
+        "pliant-demo"
+    ),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Use a folder that is not empty.")] = False,
 ) -> None:
-    """Swing a two-link flexible arm under gravity, show the summary and write figures.
+    """Swing a two-link flexible arm under gravity, show the summary, write figures and a page that plays the motion.
 
     A folder that an earlier demo filled is filled again; any other folder must be new or empty.
     """
@@ -31,5 +33,7 @@ def demo(
     held = pl.JointPD(pl.motions.Quintic(0.0, -1.3, 1.5), stiffness=60.0, damping=1.5, joints=["elbow"])
     output.mkdir(exist_ok=True)
     (output / MARK).write_text("pliant demo wrote this folder and may write it again.\n")
-    to = Destination(output / "run.nc", output, overwrite=True)
+    film = output / "swing.html"
+    to = Destination(output / "run.nc", output, overwrite=True, film=film)
     run_and_report(pl.connect(arm, swing, held), UNTIL, pl.Gauss(order=4, step=1e-3), 1000, to)
+    typer.echo(f"to see the arm move, open {film.resolve()} in a browser")

@@ -42,11 +42,11 @@ def frequency(
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, .svg) or into this folder.")
+        Path | None, typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, ...) or into this folder.")
     ] = None,
     overwrite: given.OverwriteOption = False,
 ) -> None:
-    """Show the frequency response of a robot between two of its ports."""
+    """Show the frequency response of a robot between two of its ports, with its resonances and antiresonances."""
     import numpy as np
 
     from pliant.analysis.modes import linearised
@@ -70,7 +70,17 @@ def frequency(
     for k in np.unique(np.linspace(0, points - 1, min(points, ROWS)).round().astype(int)):
         phase = f"{round(float(np.degrees(response.phase[k])), 6) + 0.0:.4g}"  # below a microdegree is round-off
         rows.add_row(f"{response.frequency[k]:.6g}", f"{response.magnitude[k]:.6g}", phase)
-    terminal.output().print(rows)
+    screen = terminal.output()
+    screen.print(rows)
+    with terminal.progress_after_a_second("finding resonances"):
+        found = [(each, "resonance") for each in response.resonances]
+        found += [(each, "antiresonance") for each in response.antiresonances]
+    columns = ("frequency [Hz]", "damping ratio", response.magnitude_label)
+    extremes = terminal.table("resonances and antiresonances (poles and zeros)", ("kind",), columns)
+    for each, kind in sorted(found, key=lambda pair: pair[0].frequency):
+        level = "unbounded" if np.isinf(each.level) else f"{each.level:.4g}"
+        extremes.add_row(kind, f"{each.frequency:.6g}", terminal.number(each.damping_ratio), level)
+    screen.print(extremes if found else f"no resonance and no antiresonance from {lowest:g} to {highest:g} Hz")
     if path is not None:
         from pliant.view.figures import draw_frequency_response
 

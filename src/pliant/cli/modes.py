@@ -9,6 +9,7 @@ import typer
 
 import pliant as pl
 from pliant.cli import arguments as given
+from pliant.whole_file import refuse_existing
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import Modes
@@ -62,7 +63,11 @@ def modes(
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder.")
+        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, ...) or into this folder.")
+    ] = None,
+    view: Annotated[bool, typer.Option("--view", help="Play the mode shapes in the browser until Ctrl-C.")] = False,
+    page: Annotated[
+        Path | None, typer.Option(help="Write the mode shapes in motion to this HTML file, which plays offline.")
     ] = None,
     overwrite: given.OverwriteOption = False,
 ) -> None:
@@ -73,6 +78,8 @@ def modes(
     from pliant.cli.terminal import number, output, progress_after_a_second, table
 
     path = given.figure_path(figure, "modes", overwrite)
+    if page is not None:
+        refuse_existing(page, overwrite)
     arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses, rigid)
     drives = given.joint_drives(arm.robot, [], pd or [], hold)
     model, at = given.model_and_state(arm, drives, state)
@@ -96,3 +103,9 @@ def modes(
         from pliant.view.figures import draw_mode_shapes
 
         given.write_figure(draw_mode_shapes(found), path, overwrite)
+    if view or page is not None:
+        from pliant.cli.view import show
+        from pliant.view.scene import scene_of
+        from pliant.view.server import LOCAL
+
+        show(lambda: scene_of(found), page, overwrite, LOCAL, 0, True)

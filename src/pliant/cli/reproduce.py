@@ -24,18 +24,13 @@ def reproduce(
 
     known = papers()
     if paper not in known:
-        choices = f"choose among {', '.join(known)}" if known else "install pliant with its experiments"
-        raise InvalidInput(f"paper '{paper}' has no experiment here; {choices}")
+        raise InvalidInput(f"paper '{paper}' has no experiment here; choose among {', '.join(known)}")
     folder = output or Path(paper)
     refuse_used(folder, overwrite)
     folder.mkdir(exist_ok=True)
-    import_module(f"experiments.{paper}.run").main(output=folder, quick=quick)
+    import_module(f"pliant.experiments.{paper}.run").main(output=folder, quick=quick)
 
 
 def papers() -> list[str]:
     """The papers that have an experiment."""
-    from importlib.util import find_spec
-
-    spec = find_spec("experiments")
-    places = spec.submodule_search_locations if spec else None
-    return sorted(run.parent.name for place in places or [] for run in Path(place).glob("*/run.py"))
+    return sorted(run.parent.name for run in (Path(__file__).parents[1] / "experiments").glob("*/run.py"))

@@ -33,13 +33,20 @@ def simulate(
     point_masses: given.PointMassesOption = False,
     rigid: given.RigidOption = None,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
-    move: Annotated[
-        list[str] | None, typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s].")
-    ] = None,
+    move: given.MoveOption = None,
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
-    output: Annotated[Path | None, typer.Option(help="Save the trajectory to this netCDF file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Save the trajectory: .nc holds all of it, .csv a table, .mat is for MATLAB.")
+    ] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures into this folder.")] = None,
+    animate: Annotated[
+        Path | None, typer.Option(help="Film the run: .gif, .mp4 (needs ffmpeg), or .html, a page that plays it.")
+    ] = None,
+    slower: Annotated[float, typer.Option(help="Stretch time in a .gif or .mp4 so many times.")] = 1.0,
+    tip: Annotated[
+        str | None, typer.Option(metavar="LINK", help="Link whose tip tables and figures show; else that of the arm.")
+    ] = None,
     overwrite: given.OverwriteOption = False,
 ) -> None:
     """Simulate a robot and show how the run went.
@@ -48,9 +55,11 @@ def simulate(
     """
     from pliant.cli.terminal import Destination, run_and_report
 
-    to = Destination(output, figures, overwrite)
+    to = Destination(output, figures, overwrite, tip, animate, slower)
     to.refuse()
     described = given.find_robot(robot)
+    if tip is not None:
+        described.link(tip)  # refuses unknown ones
     drives = given.joint_drives(described, move or [], pd or [], hold)
     arm = given.compiled(described, formulation, degree, elements, point_masses, rigid)
     model = pl.connect(arm, *drives) if drives else arm

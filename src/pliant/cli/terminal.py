@@ -133,25 +133,33 @@ STOPPED_EARLY = 1
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a run goes: a netCDF file, a folder of figures, both or neither."""
+    """Where a run goes: a file, a folder of figures, a film, or none of them; and the link whose tip is shown."""
 
     file: Path | None
     figures: Path | None
     overwrite: bool
+    tip: str | None = None
+    film: Path | None = None
+    slower: float = 1.0
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
-        from pliant.view.figures.files import DRAWN, refuse_figures
-        from pliant.whole_file import refuse_existing
+        from pliant.results.trajectory import SAVED
+        from pliant.view.figures.files import refuse_figures
+        from pliant.view.film import refuse_film
+        from pliant.whole_file import refuse_existing, refuse_suffix
 
         if self.file is not None:
+            refuse_suffix(self.file, SAVED, "of a trajectory")
             refuse_existing(self.file, self.overwrite)
         if self.figures is not None:
-            if self.figures.suffix in DRAWN:
+            if self.figures.suffix and not self.figures.is_dir():
                 raise InvalidInput(
                     f"--figures {self.figures} names a file, but a run has several figures; name a folder"
                 )
             refuse_figures(self.figures, self.overwrite)
+        if self.film is not None:
+            refuse_film(self.film, self.overwrite)
 
     def write(self, trajectory: pl.Trajectory) -> list[Path]:
         """Write what was asked for; the paths written."""
@@ -160,11 +168,15 @@ class Destination:
         written = []
         if self.file is not None:
             with progress_after_a_second(f"saving {self.file}"):
-                trajectory.save(self.file, self.overwrite)
+                trajectory.save(self.file, self.overwrite, self.tip)
             written.append(self.file)
         if self.figures is not None:
             with progress_after_a_second("drawing figures") as report:
-                written += write_figures(trajectory, self.figures, self.overwrite, report)
+                written += write_figures(trajectory, self.figures, self.overwrite, report, self.tip)
+        if self.film is not None:
+            with progress_after_a_second("filming") as report:
+                trajectory.animate(self.film, self.overwrite, self.slower, self.tip, report)
+            written.append(self.film)
         return written
 
 

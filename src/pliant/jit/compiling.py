@@ -6,6 +6,8 @@ Loaded only when there is something to compile.
 from __future__ import annotations
 
 import gc
+import hashlib
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numba
+from numba.core import serialize
 from numba.core.compiler_lock import global_compiler_lock
 
 from pliant.jit import sources, store
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds of compiling before a word is said about it
 
 settings: Any = numba.config  # a module whose names are made at run time
+dumps: Any = serialize.dumps
 _decoration = threading.Lock()
 
 # without Numba's runtime (_nrt) no kernel can allocate, and none counts references to its arrays
@@ -52,9 +56,12 @@ def _decorated(function: Callable[..., Any], **options: Any) -> Any:
         if keep:
             settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{NamedFolder.__name__}"
         try:
-            return numba.njit(cache=keep, **OPTIONS, **options)(function)
+            made = numba.njit(cache=keep, **OPTIONS, **options)(function)
         finally:
             settings.CACHE_LOCATOR_CLASSES = others
+        if keep:
+            made._cache = CheckedFiles(made._cache)
+        return made
 
 
 class NamedFolder:
@@ -81,6 +88,27 @@ class NamedFolder:
         return ""  # no two kernels of a file have one name
 
 
+class CheckedFiles:
+    """What Numba keeps of a kernel for its callers, in files of ours: its own are pickles without a checksum."""
+
+    def __init__(self, usual: Any) -> None:
+        self.usual, self.folder = usual, Path(usual.cache_path)
+
+    def name(self, signature: Any, codegen: Any) -> str:
+        key = self.usual._index_key(signature, codegen)
+        return f"{self.usual._impl.filename_base}-{hashlib.sha256(repr(key).encode()).hexdigest()[:20]}"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        found = store.read(self.folder, self.name(signature, target_context.codegen()))
+        return found and self.usual._impl.rebuild(target_context, pickle.loads(found[1]))
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        if self.usual._impl.check_cachable(compiled):
+            content = dumps(self.usual._impl.reduce(compiled))
+            store.write(self.folder, self.name(signature, compiled.codegen), "n", content)
+
+
 def compile_part(kernel: Kernel, key: tuple[TypeName, ...]) -> Any:
     """What Numba knows of a kernel for these types of arguments; kept for other kernels."""
     from pliant.jit.insides import type_of
@@ -99,6 +127,8 @@ def compile_part(kernel: Kernel, key: tuple[TypeName, ...]) -> Any:
 def compile_entry(kernel: Kernel, key: tuple[TypeName, ...]) -> Entry:
     """Machine code of a kernel for Python to call; kept for later processes."""
     folder = sources.cache_folder(kernel.home)
+    if folder is None:
+        store.say_not_kept("there is no folder for them that is yours alone")
     timer = threading.Timer(PATIENCE, say_so)
     timer.daemon = True
     timer.start()

@@ -14,7 +14,6 @@ import platform
 import re
 import shutil
 import sys
-import tempfile
 import time
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -48,11 +47,10 @@ def cache_folder(file: Path) -> Path | None:
     folder = root / compiler_key() / folder_name(file)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
         os.utime(folder.parents[1])
     except OSError:
-        return None
+        return folder if folder.is_dir() else None  # one that is read only serves too
     remove_old_folders(folder.parent, folder)
     remove_old_folders(root, folder.parents[1])
     return folder
@@ -61,16 +59,21 @@ def cache_folder(file: Path) -> Path | None:
 @cache
 def private_root() -> Path | None:
     """The user's cache, closed to others: who can write there can make this program run anything."""
-    root = cache_root()
     try:
+        root = cache_root()
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if hasattr(os, "getuid"):
-            if root.stat().st_uid != os.getuid():
-                return None
-            os.chmod(root, 0o700)
-    except OSError:
+        if not only_ours(root.stat()):
+            os.chmod(root, 0o700)  # which only its owner can
+        return root if only_ours(root.stat()) else None
+    except (OSError, RuntimeError):  # no folder can be made there, or the user has no home
         return None
-    return root
+
+
+def only_ours(status: os.stat_result) -> bool:
+    """Whether nobody but this user can have written a file or folder."""
+    if not hasattr(os, "getuid"):
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def cache_root() -> Path:
@@ -120,8 +123,10 @@ def installed(package: str) -> str:
 @cache
 def homes_of_tuples() -> str:
     """A digest of the modules of named tuples: Numba's files keep types by these names, of kernels elsewhere too."""
-    homes = (path for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path))
-    listed = "".join(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0" for path in sorted(homes))
+    inside = (
+        path.relative_to(PACKAGE_FOLDER) for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path)
+    )
+    listed = "".join(f"{path.as_posix()}\0" for path in sorted(inside) if path.parts[0] != "experiments")
     return hashlib.sha256(listed.encode()).hexdigest()[:12]
 
 

@@ -1,7 +1,8 @@
 """Machine code of kernels on disk: that which came with the package, and that which was compiled for this user.
 
-A file holds one kernel for one set of argument types and one level of processors: a line that says what its entry is
-called and what it returns, and an object file. It is data for LLVM's loader, which needs no compiler and no Numba.
+A file holds one kernel for one set of argument types and one level of processors: a line that says what its entry
+returns and the checksum of the rest, and an object file. It is data for LLVM's loader, which needs no compiler and no
+Numba. Nothing of the user's cache is used whose checksum differs, or that another user owns or may write.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import ctypes
 import hashlib
 import json
 import os
+import sys
 import tempfile
 import threading
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,16 +58,14 @@ def find(module: str, home: Path, kernel: str, key: tuple[TypeName, ...]) -> Ent
     """A kernel for these types of arguments, from the package or from the cache; None if it is in neither."""
     name = file_name(kernel, key)
     for folder in _folders(home):
-        try:
-            line, _, code = (folder / name).read_bytes().partition(b"\n")
-        except OSError:
-            continue
-        return load(tupled(json.loads(line)["returns"]), code, symbol_of(module, name), key)
+        found = read(folder, name)
+        if found is not None:
+            return load(tupled(found[0]), found[1], symbol_of(module, name), key)
     return None
 
 
 def has(home: Path, name: str) -> bool:
-    return any((folder / name).is_file() for folder in _folders(home))
+    return any(read(folder, name) is not None for folder in _folders(home))
 
 
 def _folders(home: Path) -> list[Path]:
@@ -75,13 +76,49 @@ def _folders(home: Path) -> list[Path]:
     return found if own is None else [*found, own]
 
 
-def write(folder: Path, name: str, result: TypeName, code: bytes) -> None:
-    """A file, whole or not at all; another process may write the same one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        file.write(json.dumps({"returns": result}).encode() + b"\n" + code)
-    os.replace(partial, folder / name)
+def read(folder: Path, name: str) -> tuple[Any, bytes] | None:
+    """What `write` was given; None if it is not there or not to be trusted. A damaged file is deleted."""
+    try:
+        with (folder / name).open("rb") as file:
+            if not (folder.is_relative_to(SHIPPED) or sources.only_ours(os.fstat(file.fileno()))):
+                return None
+            line, _, content = file.read().partition(b"\n")
+    except OSError:
+        return None
+    try:
+        told = json.loads(line)
+        if told["sha256"] == hashlib.sha256(content).hexdigest():
+            return told["returns"], content
+    except (LookupError, RecursionError, TypeError, ValueError):
+        pass
+    with suppress(OSError):
+        (folder / name).unlink()
+    return None
+
+
+def write(folder: Path, name: str, result: TypeName, content: bytes) -> None:
+    """A file, whole or not at all; another process may write the same one. Without space for it there is none."""
+    line = json.dumps({"returns": result, "sha256": hashlib.sha256(content).hexdigest()})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(line.encode() + b"\n" + content)
+            os.replace(partial, folder / name)
+        except OSError:
+            os.unlink(partial)
+            raise
+    except OSError as error:
+        say_not_kept(error.strerror or str(error))
+
+
+@cache
+def say_not_kept(reason: str) -> None:
+    """Once for a reason, on stderr."""
+    remedy = "set PLIANT_CACHE to a folder of yours"
+    text = f"pliant: compiled kernels serve this process only and cannot be kept: {reason}; {remedy}"
+    print(text, file=sys.stderr, flush=True)
 
 
 def load(result: TypeName, code: bytes, symbol: str, key: tuple[TypeName, ...]) -> Entry:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from pliant.errors import InvalidInput
-from pliant.robot.robot import nearest
 
 __all__ = ["bond_graph", "names", "path"]
 
@@ -33,5 +32,7 @@ def _files(folder: Path) -> tuple[str, ...]:
 
 def _file(folder: Path, name: str, word: str) -> Path:
     if name not in _files(folder):
+        from pliant.robot.robot import nearest  # loads NumPy, which help does without
+
         raise InvalidInput(f"'{name}' is not {word} of the library; {nearest(name, _files(folder))}")
     return folder / f"{name}.yaml"

@@ -35,14 +35,17 @@ def matrix_of(quaternion: ArrayLike) -> Array:
     )
 
 
-def spatial_inertia(mass: float, center: ArrayLike, inertia: ArrayLike) -> Array:
-    """Inertia about the frame's origin; ``inertia`` (3 principal values or 3 x 3) is about the centre of mass."""
+def spatial_inertia(mass: ArrayLike, center: ArrayLike, inertia: ArrayLike) -> Array:
+    """Inertia about the frame's origin; ``inertia`` (3 principal values or 3 x 3) is about the centre of mass.
+
+    Of one body, or of many with leading axes.
+    """
     J = np.asarray(inertia, dtype=float)
     J = np.diag(J) if J.ndim == 1 else J
-    c = hat(center)
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3] = mass * np.eye(3)
-    matrix[:3, 3:], matrix[3:, :3], matrix[3:, 3:] = -mass * c, mass * c, J - mass * c @ c
+    c, m = hat(center), np.asarray(mass, float)[..., None, None]
+    matrix = np.zeros((*c.shape[:-2], 6, 6))
+    matrix[..., :3, :3], matrix[..., 3:, 3:] = m * np.eye(3), J - m * c @ c
+    matrix[..., :3, 3:], matrix[..., 3:, :3] = -m * c, m * c
     return matrix
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -22,6 +23,40 @@ from pliant.robot.shown import Shown, listed
 Counts = int | Mapping[str, int]
 
 MOST_ELEMENTS = 10_000  # of a link
+
+
+@dataclass(frozen=True)
+class Validity:
+    """How far the theory of a formulation holds.
+
+    ``strain`` is the largest one of outer fibres, ``rotation`` (rad) the largest of a section against the root of its
+    link or, where links are divided ``in_parts``, against the root of its part; both measured from the rest shape.
+    ``posture`` (rad) bounds joints whose positions the equations take as those at the start. ``reason`` says what is
+    lost beyond.
+    """
+
+    strain: float
+    rotation: float
+    reason: str
+    in_parts: bool = False
+    posture: float = np.inf
+
+
+# Hooke's law of metals ends far below, that of rubber about here; strains count linearly in all formulations
+LINEAR_LAW = 0.05
+# rad: a tip rotation at which a straight cantilever is drawn in by 2 % of its deflection
+LARGE_ROTATION = 0.05
+LAW_ENDS = "the law of the material is linear in the strain"
+
+
+def fibre_strain(stiffness: Array, strain: Array) -> Array:
+    """(n,) largest strain of outer fibres of sections (m, 6, 6) with strains (n, m, 6), by stretch and by bending.
+
+    Their distance from the axis is taken from the radius of gyration of the section.
+    """
+    reach = np.sqrt(3.0 * stiffness[:, [4, 5], [4, 5]] / stiffness[:, :1, 0])
+    bending = (np.abs(strain[..., 4:]) * reach).sum(axis=2)
+    return np.asarray((np.abs(strain[..., 0]) + bending).max(axis=1, initial=0.0))
 
 
 def counts_of(robot: Robot, elements: Counts, others: int = 1) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.frozen_mapping import FrozenMapping
 from pliant.mechanics.rigid_body import along_rest_shape, matrix_of
 from pliant.robot import At, End, FlexibleLink, Link, ReducedLink, Robot
 from pliant.robot.declared import Quaternion
@@ -35,6 +36,9 @@ class SomeRigid:
         if isinstance(given, str) or not isinstance(given, Iterable) or not all(isinstance(n, str) for n in given):
             raise InvalidInput(f"{owner}: rigid = {given!r} is no row of names of links; write them as ('column',)")
         object.__setattr__(self, "rigid", tuple(dict.fromkeys(given)))
+        for each in fields(self):  # what is given for every link stays as it was given
+            if isinstance(table := getattr(self, each.name), Mapping):
+                object.__setattr__(self, each.name, FrozenMapping(table))
 
     @property
     def automatic(self) -> bool:

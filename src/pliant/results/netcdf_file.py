@@ -1,30 +1,35 @@
 """Trajectories on disk: netCDF-4 through xarray, without loss.
 
 Names of links, joints, ports and works are coordinate values, never variable names, so that any name will do.
-Links with fewer stations than the longest are padded with NaN; ``stations`` says how many count.
+Links with fewer stations than the longest are padded with NaN; ``stations`` says how many count. A checksum ends the
+file, and is tested before anything of the file is looked at.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import InvalidInput, tell
+from pliant.errors import InvalidInput, clip, tell
 from pliant.model.contract import COARSE, Consistency
 from pliant.model.error_estimate import ErrorEstimate
+from pliant.model.inputs import Acts, LoadPlace, Measure, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
-from pliant.renamed import OF_TRAJECTORIES
 from pliant.results import observables
 from pliant.results.observables import ENERGIES, JointUnit
-from pliant.results.trajectory import Provenance, StoredSource, Trajectory
-from pliant.whole_file import whole_file
+from pliant.results.tip import Tip
+from pliant.results.trajectory import Provenance, StoredSource, Surroundings, Trajectory
+from pliant.robot import At, End
+from pliant.whole_file import refuse_existing, whole_file
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -56,6 +61,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
         **(_arm(trajectory) if trajectory.of_arm else {}),
         **_ledger(trajectory.ledger),
         **_violations(trajectory.violations),
+        **_base(trajectory.surroundings),
         **_signals(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
         "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
@@ -83,7 +89,10 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "effort", description["efforts"]),
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
-        ErrorEstimate(**description["error"]) if description.get("error") else None,
+        ErrorEstimate(**description["error"]) if description["error"] else None,
+        _read_tips(dataset),
+        description["tip_link"],
+        _read_surroundings(dataset, description),
     )
     ports = description["ports"]
     for port in ports:
@@ -109,9 +118,7 @@ def _read_observation(dataset: Dataset) -> Observation:
 
 
 def _read_consistency(dataset: Dataset) -> Consistency:
-    names = ("consistency_error", *OF_TRAJECTORIES)  # files of earlier versions have an older word
-    word = next(name for name in names if f"{name}_twist" in dataset)
-    twist, gravity = dataset[f"{word}_twist"], dataset[f"{word}_gravity"]
+    twist, gravity = dataset["consistency_error_twist"], dataset["consistency_error_gravity"]
     words = twist.attrs.get("reason", COARSE), twist.attrs.get("warning", "")
     return Consistency(twist.values, gravity.values, *words)
 
@@ -154,7 +161,31 @@ def _arm(trajectory: Trajectory) -> Variables:
     about = {**observables.CONSISTENCY_TWIST.attributes, "reason": error.reason, "warning": error.warning}
     variables["consistency_error_twist"] = (("time",), error.twist, about)
     variables["consistency_error_gravity"] = (("time",), error.gravity, observables.CONSISTENCY_GRAVITY.attributes)
-    return variables | _links(trajectory.links)
+    return variables | _links(trajectory.links) | _tips(trajectory)
+
+
+def _tips(trajectory: Trajectory) -> Variables:
+    """What files do not tell of the tips of links otherwise."""
+    tips = [trajectory.tip_of(link.name) for link in trajectory.links]
+    twist, rigid = (np.stack([getattr(tip, name) for tip in tips], axis=1) for name in ("twist", "rigid_position"))
+    return {
+        "link_tip_twist": (("time", "link", "twist_component"), twist, _about("m/s or rad/s", "body twist of its tip")),
+        "link_rigid_tip_position": (
+            ("time", "link", "axis"),
+            rigid,
+            _about("m", "world position its tip would have if no link were deformed"),
+        ),
+    }
+
+
+def _read_tips(dataset: Dataset) -> tuple[Tip, ...]:
+    if "link_tip_twist" not in dataset:  # not of an arm
+        return ()
+    twist, rigid = dataset["link_tip_twist"].values, dataset["link_rigid_tip_position"].values
+    return tuple(
+        Tip(link.name, link.position[:, -1], link.rotation[:, -1], twist[:, k].copy(), rigid[:, k].copy)
+        for k, link in enumerate(_read_links(dataset))
+    )
 
 
 def _links(links: tuple[LinkObservation, ...]) -> Variables:
@@ -202,6 +233,36 @@ def _violations(violations: dict[str, Array]) -> Variables:
     return {"violation": (("time", "violation_of"), np.column_stack([*violations.values()]), about)}
 
 
+def _base(around: Surroundings) -> Variables:
+    if around.base is None:
+        return {}
+    position, quaternion = around.base
+    return {
+        "base_position": (("time", "axis"), position, _about("m", "world position of a base that moves")),
+        "base_quaternion": (("time", "quaternion"), quaternion, _about("1", "(w, x, y, z) from that base to world")),
+    }
+
+
+def _read_surroundings(dataset: Dataset, description: dict[str, Any]) -> Surroundings:
+    base = (dataset["base_position"].values, dataset["base_quaternion"].values) if "base_position" in dataset else None
+    loads = (
+        LoadPlace(**{**load, "reacts_on": None, "frame": Frame(load["frame"]), "end": End(load["end"])})
+        for load in description["loads"]
+    )
+    relations = (
+        Relation(
+            **{**each, "frames": tuple(map(_frame, each["frames"]))}
+            | {"measure": Measure(each["measure"]), "acts": Acts(each["acts"])}
+        )
+        for each in description["relations"]
+    )
+    return Surroundings(tuple(loads), tuple(relations), base)
+
+
+def _frame(at: dict[str, Any]) -> At:
+    return At(**{**at, "end": End(at["end"])})
+
+
 def _read_violations(dataset: Dataset) -> dict[str, Array]:
     if "violation" not in dataset:
         return {}
@@ -237,6 +298,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
     ledger = trajectory.ledger
     return {
         "joints": list(trajectory.joint_names),
+        "tip_link": trajectory.tip_link if trajectory.of_arm else "",
         "joint_units": [unit.position for unit in trajectory.joint_units],
         "works": list(ledger.works),
         "taken": list(ledger.taken),
@@ -252,6 +314,8 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
         "wall_time": float(trajectory.wall_time),
         "error": asdict(trajectory.error) if trajectory.error is not None else None,
+        "loads": [asdict(load) for load in trajectory.surroundings.loads],
+        "relations": [asdict(each) for each in trajectory.surroundings.relations],
         "provenance": provenance,
     }
 
@@ -270,13 +334,8 @@ def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
 
 def _read_ledger(dataset: Dataset, description: dict[str, Any]) -> Ledger:
     works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
-    names = description.get("taken", [])  # files of earlier versions have none
-    taken = {name: dataset["taken"].values[:, k].copy() for k, name in enumerate(names)}
-    # in those of earlier versions no integrator entered its dissipation
-    none = np.zeros(len(dataset["time"]))
-    energies: dict[str, Any] = {
-        name: dataset[f"energy_{name}"].values if f"energy_{name}" in dataset else none for name in ENERGIES
-    }
+    taken = {name: dataset["taken"].values[:, k].copy() for k, name in enumerate(description["taken"])}
+    energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
     return Ledger(works=works, taken=taken, **energies, **description["ledger"])
 
 
@@ -289,34 +348,72 @@ def _read_signals(dataset: Dataset, variable: str, sizes: dict[str, int]) -> dic
 
 
 FORMAT_KEY = "pliant_trajectory"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+# behind the end of the netCDF file, where its readers do not look: this word and the digest of all before it
+SEAL = b"\npliant sha256 "
+SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
 
 
-def load_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again."""
-    trajectory = from_dataset(read(path))
+def load_trajectory(path: str | PathLike[str], most: int | None = None) -> Trajectory:
+    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again.
+
+    Of a file with more than ``most`` saved times only some are read, at equal distances in the row.
+    """
+    if most is not None and most < 2:
+        raise InvalidInput(f"most = {most} must be at least 2, the first time and one more; raise it")
+    dataset = read(path, most)
+    try:
+        trajectory = from_dataset(dataset)
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{path} does not hold what a trajectory has; save the trajectory again") from error
     tell(trajectory.warnings())
     return trajectory
 
 
+def _some(times: int, most: int) -> slice:
+    """Every k-th time, where possible with a k that ends on the last of them."""
+    least = max(1, -(-(times - 1) // (most - 1)))
+    return slice(None, None, next((k for k in range(least, 2 * least) if (times - 1) % k == 0), least))
+
+
 def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
-    """Write ``dataset`` to ``path``, whole or not at all."""
-    with whole_file(path, overwrite) as temporary:
-        dataset.to_netcdf(temporary, engine="h5netcdf", format="NETCDF4")
+    """Write ``dataset`` to ``path``, whole or not at all; made in memory, since HDF5 does not survive a full disk."""
+    refuse_existing(Path(path), overwrite)
+    made = BytesIO()
+    dataset.to_netcdf(made, engine="h5netcdf", format="NETCDF4")
+    content = made.getbuffer()
+    with whole_file(path, overwrite) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.write(SEAL + hashlib.sha256(content).hexdigest().encode())
 
 
-def read(path: str | PathLike[str]) -> Dataset:
+def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
     """Read a trajectory file into memory, or say in one sentence why not."""
     import xarray
 
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
+    if Path(path).suffix.lower() in (".csv", ".mat"):
+        raise InvalidInput(f"{path} holds tables, not the whole of a run; give the .nc file of the trajectory")
+    whole = Path(path).read_bytes()  # which BytesIO shares as long as nobody asks for a buffer of it
+    content, seal = memoryview(whole)[:-SEAL_SIZE], whole[-SEAL_SIZE:]
+    if not seal.startswith(SEAL):
+        raise InvalidInput(
+            f"{path} does not end with the checksum of a saved trajectory: it is another file, of an earlier version,"
+            " or cut short; save the trajectory again"
+        )
+    if seal != SEAL + hashlib.sha256(content).hexdigest().encode():
+        raise InvalidInput(f"{path} is damaged, since its checksum differs; save the trajectory again")
     try:
+        if strange := strange_structure(BytesIO(whole), len(whole)):
+            raise InvalidInput(f"{path} {strange}, which no saved trajectory has; save the trajectory again")
         # Nothing is decoded: CF rules would turn numbers with units of time into dates.
-        with xarray.open_dataset(path, engine="h5netcdf", decode_cf=False) as opened:
-            dataset = opened.load()
-    except (OSError, ValueError, KeyError) as error:
-        raise InvalidInput(f"{path} is not a netCDF file or is damaged; save the trajectory again") from error
+        with xarray.open_dataset(BytesIO(whole), engine="h5netcdf", decode_cf=False) as opened:
+            dataset = opened.isel(time=_some(opened.sizes["time"], most)).load() if most else opened.load()
+    except InvalidInput:
+        raise
+    except (OSError, RuntimeError, TypeError, ValueError, LookupError) as error:
+        raise InvalidInput(f"{path} is not a netCDF file; give a file that Trajectory.save wrote") from error
     found = dataset.attrs.get(FORMAT_KEY)
     if found is None:
         raise InvalidInput(f"{path} is netCDF but not a trajectory; give a file that Trajectory.save wrote")
@@ -325,3 +422,21 @@ def read(path: str | PathLike[str]) -> Dataset:
             f"{path} has trajectory format {found}, this version reads {FORMAT_VERSION}; use the version that wrote it"
         )
     return dataset
+
+
+def strange_structure(file: BytesIO, size: int) -> str:
+    """What a hostile file may have, and none of ours: ways to other files, and arrays larger than the file."""
+    import h5py
+
+    with h5py.File(file) as opened:
+        for name in opened:
+            link, member = opened.get(name, getlink=True), None
+            if isinstance(link, h5py.HardLink):
+                member = opened[name]
+            if not isinstance(member, h5py.Dataset):
+                return f"has '{clip(name)}', a link or a group"
+            if member.external or member.is_virtual:
+                return f"keeps '{clip(name)}' in another file"
+            if member.nbytes > size:
+                return f"has an array '{clip(name)}' that is larger than the file"
+    return ""

@@ -28,9 +28,12 @@ TIME = Observable("$t$", "s", "time")
 STATION = Observable("$s$", "m", "distance from the root along the undeformed axis")
 
 AXES = ("x", "y", "z")
-POSITION = {
-    axis: Observable(f"${axis}$", "m", f"world coordinate {axis}; the tip is that of the last link") for axis in AXES
+POSITION = {axis: Observable(f"${axis}$", "m", f"world coordinate {axis}") for axis in AXES}
+DEFLECTION = {
+    axis: Observable(rf"$\Delta {axis}$", "m", f"deflection from the undeformed arm along world axis {axis}")
+    for axis in AXES
 }
+STRESS = Observable("largest surface stress", "Pa", "largest absolute axial stress on the outline of a section")
 QUATERNION = {
     part: Observable(f"$q_{part}$", "1", f"component {part} of the unit quaternion from tip frame to world")
     for part in ("w", *AXES)
@@ -93,6 +96,11 @@ class JointUnit:
 
     def rate(self, name: str) -> Observable:
         return Observable(name, f"{self.position}/s", f"rate of joint {name}")
+
+    def effort(self, name: str) -> Observable:
+        """The torque or force of a joint, by the word for it."""
+        word, unit = ("force", "N") if self.position == "m" else ("torque", "N m")
+        return Observable(word, unit, f"{word} of joint {name}")
 
 
 # units of what trajectories report as violations of constraints

@@ -144,7 +144,7 @@ def _known_at_once(trajectory: Trajectory) -> list[str]:
         )
     if trajectory.error is not None and trajectory.ending.completed and not trajectory.error.reached:
         warnings.append(str(trajectory.error))
-    return [*warnings, *trajectory.provenance.choices.get("warnings", "").splitlines()]
+    return [*warnings, *trajectory.source.choices.get("warnings", "").splitlines()]
 
 
 def _inconsistent(trajectory: Trajectory) -> list[str]:

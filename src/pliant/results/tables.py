@@ -1,13 +1,16 @@
 """Tables of a run; effort and flow of its ports under the names of joints and loads, with their units.
 
-Tidy tables for pandas; the unit of every column stands in ``attrs["units"]``.
+Tidy tables for pandas; the unit of every column stands in ``attrs["units"]``. As files they are CSV, for spreadsheets
+and pandas, or .mat, for MATLAB and Octave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from pliant.model.state import Array, LinkObservation
 from pliant.results import observables
 from pliant.results.observables import ENERGIES, TIME, Observable
 from pliant.robot import End
+from pliant.whole_file import whole_file
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -112,29 +116,51 @@ def _inner_port(name: str, size: int) -> Port:
 Columns = dict[str, tuple[Array, str]]
 
 
-def motion_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: joints, tip, energies, and violations of constraints that steps do not keep; units in attrs."""
+def motion_table(trajectory: Trajectory, tip: str | None = None) -> DataFrame:
+    """One row per time: joints with their torques, the tip, the largest surface stress of links, energies, violations.
+
+    The tip is that of the link ``tip``, by default of the arm; ``attrs["tip"]`` names the link and ``attrs["units"]``
+    the unit of each column. Links without a surface stress have no column, and ``attrs["no stress"]`` says why.
+    """
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
         columns[f"{name} position"] = (trajectory.joint_position[:, k], unit.coordinate(name).unit)
         columns[f"{name} rate"] = (trajectory.joint_rate[:, k], unit.rate(name).unit)
+        if name in trajectory.efforts:
+            effort = unit.effort(name)
+            columns[f"{name} {effort.symbol}"] = (trajectory.efforts[name][:, 0], effort.unit)
+    missing: dict[str, str] = {}
     if trajectory.of_arm:
-        columns |= _components("tip ", observables.POSITION, trajectory.tip_position)
-        columns |= _components("tip q_", observables.QUATERNION, trajectory.tip_quaternion)
-        columns |= _components("tip ", observables.TWIST, trajectory.tip_twist)
+        own = trajectory.tip_of(tip)
+        columns |= _components("tip ", observables.POSITION, own.position)
+        columns |= _components("tip q_", observables.QUATERNION, own.quaternion)
+        columns |= _components("tip ", observables.TWIST, own.twist)
+        columns |= _components("tip deflection ", observables.DEFLECTION, own.deflection)
+        stress = trajectory.stresses
+        columns |= {
+            f"{name} stress": (each.largest.max(axis=1), observables.STRESS.unit)
+            for name, each in stress.items()
+            if not each.reason
+        }
+        missing = {name: each.reason for name, each in stress.items() if each.reason}
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
     if not trajectory.ledger.exact:
         for name, violation in trajectory.violations.items():
             columns[name] = (violation, observables.VIOLATIONS.get(name, "1"))
-    return _frame(columns)
+    frame = _frame(columns)
+    if trajectory.of_arm:
+        frame.attrs |= {"tip": own.link, "no stress": missing}
+    return frame
 
 
 def strain_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time, link and station: strains and section forces; units in ``attrs["units"]``."""
+    """One row per time, link and station: strains, section forces, surface stress; units in ``attrs["units"]``."""
     import pandas
 
-    tables = [_frame(_link_columns(trajectory.time, link)) for link in trajectory.links]
+    tables = [
+        _frame(_link_columns(trajectory.time, link, trajectory.stress(link.name).largest)) for link in trajectory.links
+    ]
     for table, link in zip(tables, trajectory.links, strict=True):
         table.insert(1, "link", link.name)
     table = pandas.concat(tables, ignore_index=True)
@@ -177,13 +203,14 @@ def port_table(trajectory: Trajectory) -> DataFrame:
     return table
 
 
-def _link_columns(time: Array, link: LinkObservation) -> Columns:
+def _link_columns(time: Array, link: LinkObservation, stress: Array) -> Columns:
     stations = len(link.station)
     return {
         "time": (np.repeat(time, stations), TIME.unit),
         "station": (np.tile(link.station, len(time)), observables.STATION.unit),
         **_components("", observables.STRAIN, link.strain.reshape(-1, len(observables.STRAIN))),
         **_components("", observables.WRENCH, link.wrench.reshape(-1, len(observables.WRENCH))),
+        "stress": (stress.ravel(), observables.STRESS.unit),
     }
 
 
@@ -197,3 +224,80 @@ def _frame(columns: Columns) -> DataFrame:
     frame = pandas.DataFrame({name: values for name, (values, _) in columns.items()})
     frame.attrs["units"] = {name: unit for name, (_, unit) in columns.items()}
     return frame
+
+
+LONGEST_NAME = 63  # characters that MATLAB reads of a name
+
+
+def write_csv(trajectory: Trajectory, path: Path, overwrite: bool, tip: str | None) -> None:
+    """The table of the run, one row per time; the first line has names with units, as ``shoulder rate [rad/s]``."""
+    table = trajectory.table(tip)
+    with whole_file(path, overwrite) as temporary:
+        table.set_axis(_headers(table), axis="columns").to_csv(temporary, index=False)
+
+
+def write_mat(trajectory: Trajectory, path: Path, overwrite: bool, tip: str | None) -> None:
+    """Structs ``motion``, ``ledger`` and ``links`` with columns of numbers, ``units`` alike, and ``about``."""
+    from scipy.io import savemat
+
+    tables = {"motion": trajectory.table(tip), "ledger": trajectory.ledger_table()}
+    content: dict[str, Any] = {}
+    units: dict[str, Any] = {}
+    for name, table in tables.items():
+        content[name] = named({column: table[column].to_numpy()[:, None] for column in table})
+        units[name] = named(table.attrs["units"])
+    if trajectory.of_arm:
+        content["links"] = named({link.name: _link(trajectory, link.name) for link in trajectory.links})
+        units["links"] = {
+            "station": observables.STATION.unit,
+            "position": "m",
+            "stress": observables.STRESS.unit,
+            "strain": ", ".join(f"{name} [{each.unit}]" for name, each in observables.STRAIN.items()),
+            "wrench": ", ".join(f"{name} [{each.unit}]" for name, each in observables.WRENCH.items()),
+        }
+    about = trajectory.provenance
+    content["about"] = {
+        "robot": about.robot_name,
+        "robot_file": about.robot,
+        "date": about.date,
+        "ending": str(trajectory.ending),
+        "tip": tables["motion"].attrs.get("tip", ""),
+        **named(about.choices),
+    }
+    with whole_file(path, overwrite) as temporary:
+        savemat(temporary, {**content, "units": units}, long_field_names=True, oned_as="column", do_compression=True)
+
+
+def _link(trajectory: Trajectory, name: str) -> dict[str, Any]:
+    """Arrays of one link: times first, then stations, then components."""
+    link = trajectory.link(name)
+    return {
+        "station": link.station,
+        "position": link.position,
+        "strain": link.strain,
+        "wrench": link.wrench,
+        "stress": trajectory.stress(name).largest,
+    }
+
+
+def _headers(table: DataFrame) -> list[str]:
+    """Names with units; those of the tip begin with its link."""
+    units = table.attrs["units"]
+    link = f"{table.attrs['tip']} " if "tip" in table.attrs else ""
+    return [
+        f"{link if name.startswith('tip ') else ''}{name}{'' if units[name] == '1' else f' [{units[name]}]'}"
+        for name in table.columns
+    ]
+
+
+def named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same under names that MATLAB accepts: a letter, then letters, digits and underscores, no two alike."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        word = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        word = (word if re.match(r"[A-Za-z]", word) else f"x{word}")[: LONGEST_NAME - 4]
+        count = 1
+        while (unique := word if count == 1 else f"{word}_{count}") in found:
+            count += 1
+        found[unique] = value
+    return found

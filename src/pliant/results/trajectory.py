@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -18,19 +19,25 @@ from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
 from pliant.model.error_estimate import ErrorEstimate, indicated
-from pliant.model.inputs import LoadPlace
+from pliant.model.inputs import LoadPlace, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
+from pliant.results.stress import SurfaceStress, no_stress, surface_stress
 from pliant.results.summary import check, matters, summarize, warn
-from pliant.robot import dump
+from pliant.results.tip import Tip, rigid_positions
+from pliant.robot import Robot, dump, loads
+from pliant.robot.joint import WholeJoint
 from pliant.robot.shown import Shown, listed
+from pliant.whole_file import refuse_suffix
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+    from pliant.view.server import Inline
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,22 @@ def installed_versions() -> dict[str, str]:
     """Versions of what decides the numbers of a run."""
     packages = {name: installed(name) or "not installed" for name in ("numpy", "numba")}
     return {"pliant": __version__, "python": platform.python_version(), **packages}
+
+
+SAVED = (".nc", ".csv", ".mat")  # suffixes of files that hold a run
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What acted on the arm, and where; ``base`` is the position (n, 3) and quaternion (n, 4) of one that moved."""
+
+    loads: tuple[LoadPlace, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    base: tuple[Array, Array] | None = None
+
+    def at(self, rows: NDArray[np.int64]) -> Surroundings:
+        """The same at some of the times."""
+        return self if self.base is None else replace(self, base=(self.base[0][rows], self.base[1][rows]))
 
 
 Error = ErrorEstimate | tuple[int, float] | None  # as trials tell it, or the order and length of fixed steps
@@ -84,6 +107,14 @@ class LiveSource:
     def arm(self) -> Arm:
         return cast(Arm, self.model)
 
+    @property
+    def robot(self) -> Robot:
+        return self.arm.robot
+
+    @property
+    def tip_link(self) -> str:
+        return self.robot.tip_link
+
     @cached_property
     def ends(self) -> Observation:
         """Joints and tip; the links at root and tip only, which is several times cheaper than along them."""
@@ -100,12 +131,35 @@ class LiveSource:
     @property
     def rigid_tip_position(self) -> Array:
         """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
+        if self._by_frames:
+            return self.rigid_tips[self.tip_link]
         return self.arm.tip(self.arm.undeformed(self.ends.joint_position))[0]
+
+    @property
+    def _by_frames(self) -> bool:
+        """Whether the frames of links tell how joints are turned, and coordinates do not."""
+        joints = self.robot.joints
+        return any(isinstance(joint, WholeJoint) for joint in joints) and all(joint.station is None for joint in joints)
+
+    @cached_property
+    def rigid_tips(self) -> dict[str, Array]:
+        """The same of every link."""
+        undeformed = self.arm.observe(self.arm.undeformed(self.ends.joint_position), stations=2)
+        if self._by_frames:
+            return rigid_positions(self.robot, self.ends, undeformed)
+        return {link.name: link.position[:, -1] for link in undeformed.links}
 
     @property
     def tip_position(self) -> Array:
         """The tip alone, without the observation of the links."""
         return self.arm.tip(self.record.states)[0]
+
+    def tip(self, link: str) -> Tip:
+        """Of any link; the twist is asked for as that of a place where a load could act."""
+        seen = self.ends.link(link)
+        place = LoadPlace("tip", link, False, Frame.BODY)
+        twist = self.arm.load_flows(self.record.states, (place,))[:, 0]
+        return Tip(link, seen.position[:, -1], seen.rotation[:, -1], twist, lambda: self.rigid_tips[link])
 
     @property
     def joint_units(self) -> tuple[JointUnit, ...]:
@@ -118,6 +172,15 @@ class LiveSource:
         arm = getattr(self.model, "arm", self.model)
         inside = arm.transmitted(self.record, self.model.inputs) if isinstance(arm, Transmits) else {}
         return self.record.efforts | inside | tables.load_efforts(self.model, self.record)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        inputs = self.model.inputs
+        path = inputs.base_motion(self.record.time) if inputs.base_motion is not None else None
+        return Surroundings(inputs.loads, inputs.relations, path and (path.position, path.quaternion))
+
+    def at(self, rows: NDArray[np.int64]) -> LiveSource:
+        return replace(self, record=self.record.at(rows), told=self.error)
 
     @property
     def violations(self) -> dict[str, Array]:
@@ -166,6 +229,40 @@ class StoredSource:
     flows: dict[str, Array]
     violations: dict[str, Array]
     error: ErrorEstimate | None
+    tips: tuple[Tip, ...]
+    tip_link: str
+    surroundings: Surroundings = field(default_factory=Surroundings)
+
+    def at(self, rows: NDArray[np.int64]) -> StoredSource:
+        seen, error = self.ends, self.consistency_error
+        links = tuple(
+            replace(link, **{name: getattr(link, name)[rows] for name in ("position", "rotation", "strain", "wrench")})
+            for link in seen.links
+        )
+        names = ("joint_position", "joint_rate", "tip_position", "tip_rotation", "tip_twist")
+        efforts, flows, violations = (
+            {name: values[rows] for name, values in each.items()}
+            for each in (self.efforts, self.flows, self.violations)
+        )
+        return replace(
+            self,
+            ends=replace(seen, links=links, **{name: getattr(seen, name)[rows] for name in names}),
+            consistency_error=replace(error, twist=error.twist[rows], gravity=error.gravity[rows]),
+            rigid_tip_position=self.rigid_tip_position[rows],
+            efforts=efforts,
+            flows=flows,
+            violations=violations,
+            tips=tuple(tip.at(rows) for tip in self.tips),
+            surroundings=self.surroundings.at(rows),
+        )
+
+    @property
+    def robot(self) -> Robot:
+        return loads(self.provenance.robot)
+
+    @property
+    def choices(self) -> dict[str, str]:
+        return self.provenance.choices
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:
@@ -175,11 +272,18 @@ class StoredSource:
     def tip_position(self) -> Array:
         return self.ends.tip_position
 
+    def tip(self, link: str) -> Tip:
+        return next(tip for tip in self.tips if tip.link == link)
+
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         return True
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         return self.flows
+
+
+def _unknown(link: str, links: list[str]) -> InvalidInput:
+    return InvalidInput(f"link '{link}' is not in this trajectory; its links are {', '.join(links)}")
 
 
 Source = LiveSource | StoredSource  # answers what a trajectory works out only when asked
@@ -234,6 +338,11 @@ class Trajectory(Shown, Renamed):
             source=LiveSource(model, record, choices, datetime.now(UTC), error),
         )
 
+    def at(self, rows: NDArray[np.int64]) -> Trajectory:
+        """The same run at some of its saved times, given by their numbers."""
+        time, states, ledger = self.time[rows], self.states[rows], self.ledger.at(rows)
+        return replace(self, time=time, states=states, ledger=ledger, source=self.source.at(rows))
+
     def state(self, name: str) -> Array:
         """One block of the state at every saved time, in its own shape."""
         return self.layout.part(self.states, name)
@@ -266,7 +375,7 @@ class Trajectory(Shown, Renamed):
 
     @cached_property
     def tip_position(self) -> Array:
-        """(n, 3) world position of the tip of the last link, metre."""
+        """(n, 3) world position of the tip, that of ``tip_link``, metre."""
         return self._arm.tip_position
 
     @property
@@ -274,16 +383,10 @@ class Trajectory(Shown, Renamed):
         """(n, 3, 3) rotation matrices from tip frame to world."""
         return self._arm.ends.tip_rotation
 
-    @cached_property
+    @property
     def tip_quaternion(self) -> Array:
         """(n, 4) the same as unit quaternions (w, x, y, z), the first with w >= 0, without jumps of sign in time."""
-        from scipy.spatial.transform import Rotation
-
-        turns = Rotation.from_matrix(self.tip_rotation)
-        quaternion: Array = turns.as_quat(canonical=True, scalar_first=True)
-        turned = np.sum(quaternion[1:] * quaternion[:-1], axis=1) < 0.0
-        quaternion[1:] *= np.where(np.cumsum(turned) % 2 == 1, -1.0, 1.0)[:, None]
-        return quaternion
+        return self.tip_of().quaternion
 
     @property
     def tip_twist(self) -> Array:
@@ -301,6 +404,29 @@ class Trajectory(Shown, Renamed):
         return self.tip_position - self.rigid_tip_position
 
     @property
+    def tip_link(self) -> str:
+        """The link whose tip is the tip of the arm: the last, in a closed loop the one farthest from the base."""
+        return self._arm.tip_link
+
+    def tip_of(self, link: str | None = None) -> Tip:
+        """The tip of any link, by default of ``tip_link``: position, rotation, twist, deflection."""
+        name = self.tip_link if link is None else link
+        if name not in self._tips:
+            if name == self.tip_link:
+                own = self.tip_position, self.tip_rotation, self.tip_twist
+                self._tips[name] = Tip(name, *own, lambda: self.rigid_tip_position)
+            else:
+                names = [each.name for each in self._arm.ends.links]
+                if name not in names:
+                    raise _unknown(name, names)
+                self._tips[name] = self._arm.tip(name)
+        return self._tips[name]
+
+    @cached_property
+    def _tips(self) -> dict[str, Tip]:
+        return {}
+
+    @property
     def links(self) -> tuple[LinkObservation, ...]:
         """Shape, strains and section forces along every link."""
         return self.observation.links
@@ -309,8 +435,28 @@ class Trajectory(Shown, Renamed):
         """Shape, strains and section forces along one link."""
         names = [link.name for link in self.links]
         if name not in names:
-            raise InvalidInput(f"link '{name}' is not in this trajectory; its links are {', '.join(names)}")
+            raise _unknown(name, names)
         return self.links[names.index(name)]
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot that ran; of a file, as its text describes it."""
+        return self._arm.robot
+
+    def stress(self, link: str) -> SurfaceStress:
+        """Axial stress on the surface of one link at every saved time and station, pascal, tension positive."""
+        self.link(link)  # refuses unknown ones
+        return self.stresses[link]
+
+    @cached_property
+    def stresses(self) -> dict[str, SurfaceStress]:
+        """The same of every link, by name."""
+        try:
+            robot = self.robot
+        except InvalidInput:
+            reason = "the robot in the file names other files, which are not at hand"
+            return {link.name: no_stress(link, reason) for link in self.links}
+        return {link.name: surface_stress(robot, link) for link in self.links}
 
     @cached_property
     def joint_units(self) -> tuple[JointUnit, ...]:
@@ -334,6 +480,11 @@ class Trajectory(Shown, Renamed):
         Those of loads and of joints are power into the arm, those of springs and walls into these.
         """
         return tables.port_signals(self)
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """Loads, springs, walls and cables that acted on the arm, and where its base was if it moved."""
+        return self.source.surroundings
 
     @cached_property
     def consistency_error(self) -> Consistency:
@@ -383,8 +534,42 @@ class Trajectory(Shown, Renamed):
 
         return to_dataset(self)
 
-    def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
-        """Write a netCDF file, whole or not at all."""
-        from pliant.results.netcdf_file import write
+    def show(self, *more: Trajectory, height: int = 560) -> Inline:
+        """The arm in motion inside a notebook, ``height`` pixels high, with ``more`` runs laid over it."""
+        from pliant.view.server import Inline
 
-        write(self.dataset(), path, overwrite)
+        return Inline.of(self, *more, height=height)
+
+    def animate(
+        self,
+        path: str | PathLike[str],
+        overwrite: bool = False,
+        slower: float = 1.0,
+        tip: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Write a film of the run, of the kind that the suffix says: .gif, .mp4 (needs ffmpeg) or .html.
+
+        ``slower`` stretches time: 10 shows a tenth of a second in one. A page plays as fast as its reader likes. The
+        path is that of the tip of the link ``tip``, by default of the arm. ``progress`` is told the fraction done.
+        """
+        from pliant.view.film import animate
+
+        animate(self, path, overwrite, slower, tip, progress)
+
+    def save(self, path: str | PathLike[str], overwrite: bool = False, tip: str | None = None) -> None:
+        """Write a file, whole or not at all, of the kind that its suffix says.
+
+        ``.nc``, netCDF-4, holds everything and can be loaded again; ``.csv`` is the table; ``.mat`` holds tables and
+        links for MATLAB. The tables have the tip of the link ``tip``, by default of the arm.
+        """
+        from pliant.results import netcdf_file
+
+        target = Path(path)
+        refuse_suffix(target, SAVED, "of a trajectory")
+        if target.suffix.lower() == ".csv":
+            tables.write_csv(self, target, overwrite, tip)
+        elif target.suffix.lower() == ".mat":
+            tables.write_mat(self, target, overwrite, tip)
+        else:
+            netcdf_file.write(self.dataset(), path, overwrite)

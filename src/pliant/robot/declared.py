@@ -51,9 +51,10 @@ NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
 INTERNAL = {"conflicts", "elsewhere", "label", "mro", "register", "translates", "word", "words"}
 COMPARISONS = (("greater than", gt), ("at least", ge), ("less than", lt), ("at most", le))
 UNIT_LENGTH_SLACK = 1e-3
+MAGNITUDES = 1e-30, 1e30  # of numbers other than zero
+UNUSUAL = 1e6  # so many times beyond what is usual nothing is meant so
 ROUND_OFF = 1e-15
-SYMMETRY_SLACK = 1e-9
-DEFINITE_SLACK = 1e-12
+SYMMETRY_SLACK, DEFINITE_SLACK = 1e-9, 1e-12
 
 
 class Demand(Enum):
@@ -64,6 +65,7 @@ class Demand(Enum):
     POSITIVE_DEFINITE = "positive definite"
     POSITIVE_SEMIDEFINITE = "positive semidefinite"
     RIGID_BODY_INERTIA = "possible for a rigid body"
+    SECTION_INERTIA = "positive definite, equal masses"
     ASCENDING = "ascending"
 
 
@@ -85,12 +87,12 @@ class BadValue(Exception):
 class Overflowing(float):
     """Infinity, with the text of the finite number that was too large to be held."""
 
+    text: str
+
     def __new__(cls, text: str) -> Overflowing:
         made = super().__new__(cls, text)
         made.text = text
         return made
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,8 @@ class Quantity:
         return Quantity("kg m^2", meaning, shape=(3, 3), demand=Demand.RIGID_BODY_INERTIA)
 
     @staticmethod
-    def matrix(unit: str, meaning: str, definite: bool = False) -> Quantity:
+    def matrix(unit: str, meaning: str, demand: Demand = Demand.POSITIVE_SEMIDEFINITE) -> Quantity:
         """Between 6-vectors, symmetric and at least semidefinite; it may be given by its diagonal."""
-        demand = Demand.POSITIVE_DEFINITE if definite else Demand.POSITIVE_SEMIDEFINITE
         return Quantity(unit, meaning, shape=(6, 6), demand=demand)
 
     def of_motion(self, translates: bool) -> Quantity:
@@ -157,6 +158,12 @@ class Quantity:
     def bound(self) -> str:
         """The bounds in words, empty where there are none."""
         return " and ".join(f"{words} {limit:g}" for words, _, limit in self.bounds)
+
+    @property
+    def possible(self) -> tuple[float, float]:
+        """Magnitudes beyond which a number is a slip; positions and the like may be as small as they come."""
+        low, high = self.usual or (0.0, MAGNITUDES[1] / UNUSUAL)
+        return max(low / UNUSUAL, MAGNITUDES[0] if self.above == 0 else 0.0), high * UNUSUAL
 
     @property
     def remedy(self) -> str:
@@ -210,6 +217,11 @@ class Quantity:
             raise BadValue(f"= {self.show(number, index)} must be finite; {self.remedy}", index)
         if not all(holds(number, limit) for _, holds, limit in self.bounds):
             raise BadValue(f"= {self.show(number, index)} must be {self.bound}; {self.remedy}", index)
+        least, most = self.possible
+        if number != 0.0 and not least <= abs(number) <= most:
+            beyond, limit = ("below", least) if abs(number) < least else ("above", most)
+            shown, bound = self.show(number, index), self.show(limit, index)
+            raise BadValue(f"= {shown} is {beyond} {bound}, a slip; {self.remedy}", index)
         return number + 0.0  # no negative zero, so that equal parts print alike
 
     def _about_text(self, text: str) -> str:
@@ -274,9 +286,9 @@ class Quantity:
 
     def _demand_of_matrix(self, matrix: np.ndarray[Any, Any]) -> None:
         diagonal = np.diag(matrix)
-        semidefinite = self.demand is not Demand.POSITIVE_DEFINITE
+        semidefinite = self.demand not in (Demand.POSITIVE_DEFINITE, Demand.SECTION_INERTIA)
         for i, entry in enumerate(diagonal):
-            if entry < 0 or (entry == 0 and not semidefinite):
+            if entry < 0 or (entry < MAGNITUDES[0] and not semidefinite):
                 bound = "at least 0" if semidefinite else "greater than 0"
                 shown = self.show(float(entry), (i,))
                 raise BadValue(f"has the diagonal entry {i + 1} = {shown}, which must be {bound}; {self.remedy}")
@@ -298,6 +310,10 @@ class Quantity:
                 f"must be positive {word}, but its smallest eigenvalue (diagonal scaled to 1)"
                 f" is {smallest:.3g}; {self.remedy}"
             )
+        uneven = np.abs(matrix[:3, :3] - matrix[0, 0] * np.eye(3)).max() > SYMMETRY_SLACK * matrix[0, 0]
+        if self.demand is Demand.SECTION_INERTIA and uneven:
+            masses = ", ".join(f"{each:g}" for each in diagonal[:3])
+            raise BadValue(f"has the masses ({masses}), and a mass is the same along all axes; {self.remedy}")
         small, middle, large = np.linalg.eigvalsh(matrix)[-3:]
         if self.demand is Demand.RIGID_BODY_INERTIA and large > (small + middle) * (1 + SYMMETRY_SLACK):
             raise BadValue(

@@ -15,7 +15,7 @@ from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot.axes import IDENTITY, ORIGIN
 from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Vector3
 from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, WholeJoint
-from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, MadeRigid, Payload, RigidLink
+from pliant.robot.link import STATION_SLACK, End, FlexibleLink, Link, MadeRigid, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.reduced_link import ReducedLink
 from pliant.robot.section import Material
@@ -269,9 +269,24 @@ class Robot(Shown, Declared, word="robot"):
 
     @cached_property
     def tip_link(self) -> str:
-        """The last link of the chain that is no part aside."""
+        """The last link of the chain that is no part aside.
+
+        Of a robot with loops: of the links whose tips nothing else is attached to, or else of all, the last of those
+        farthest from the base by the count of joints. So it is the coupler of a four-bar linkage, not its rocker.
+        """
         own = [joint.child for joint in self.chain_order if joint.role is Role.ARM]
-        return own[-1] if own else self.chain_order[-1].child
+        own = own or [self.chain_order[-1].child]
+        if not self.loops:
+            return own[-1]
+        frames = [
+            at for loop in self.loops for at in (loop.first, loop.second) if at.link != BASE and at.end is End.TIP
+        ]
+        tied = {at.link for at in frames if at.station in (None, self.link(at.link).length)}
+        far: dict[str, int] = {}
+        for joint in self.chain_order:
+            far[joint.child] = far.get(joint.parent, 0) + 1
+        free = [name for name in own if name not in tied | {joint.parent for joint in self.joints}]
+        return max(reversed(free or own), key=far.__getitem__)
 
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:

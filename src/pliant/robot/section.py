@@ -263,14 +263,14 @@ class GeneralSection(UniformSection, word="general"):
     """
 
     stiffness: Annotated[
-        MatrixLike, Quantity.matrix("N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", definite=True)
+        MatrixLike, Quantity.matrix("N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", Demand.POSITIVE_DEFINITE)
     ]
     inertia: Annotated[
         MatrixLike | None,
         Quantity.matrix(
             "kg/m, kg, kg m",
             "inertia per length (mass three times, then rotary inertia about x, y, z; without it: massless)",
-            definite=True,
+            Demand.SECTION_INERTIA,
         ),
     ] = None
     damping: Annotated[

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
@@ -13,6 +15,7 @@ from pliant.robot.declared import NUMBER, Overflowing
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20
+MAX_VALUES = 10_000  # which take the parser half a second
 NOT_FINITE = re.compile(r"([-+]?)\.(inf|nan)", re.IGNORECASE)
 EMPTY = ("", "~", "null", "Null", "NULL")
 REMEDY_ANCHOR = "write the value out, or refer to a material or section by name"
@@ -75,6 +78,9 @@ def refuse_huge(size: int, file: str, what: str = "robot") -> None:
 def text_in(file: str, what: str = "robot") -> str:
     """The text of a file that describes something."""
     try:
+        kind = os.stat(file).st_mode
+        if stat.S_ISFIFO(kind) or stat.S_ISCHR(kind) or stat.S_ISSOCK(kind):  # would be waited for, or have no end
+            raise InvalidFile(Problem(f"is a pipe or a device; write the path of a {what} file", (), file))
         with open(file, "rb") as stream:
             return text_of(stream.read(MAX_BYTES + 1), file, what)
     except OSError as error:
@@ -128,6 +134,7 @@ class _Reader:
     def __init__(self, file: str, what: str) -> None:
         self.file, self.what = file, what
         self.problems: list[Problem] = []
+        self.values = 0
 
     def document(self, events: Iterator[Any]) -> Mapping:
         from ruamel.yaml.events import DocumentStartEvent, StreamEndEvent, StreamStartEvent
@@ -164,6 +171,9 @@ class _Reader:
         if event.tag is not None:
             tag = clip(str(event.tag).replace("tag:yaml.org,2002:", "!!"))
             raise self._refusal(event, f"carries the tag '{tag}'; remove it, tags are not used", path)
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise self._refusal(event, f"has more than {MAX_VALUES} values, too many for a {self.what}; write fewer")
         if len(path) > MAX_DEPTH:
             raise self._refusal(event, f"is nested more than {MAX_DEPTH} deep; write it flatter")
         line, column = event.start_mark.line + 1, event.start_mark.column + 1

@@ -30,6 +30,7 @@ Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives
 
 Integrator = Gauss | Radau | GeneralizedAlpha | RungeKuttaGill | IDA
 
+SHORTEST, LONGEST = 1e-15, 1e15  # of runs, second: beyond, steps are lost in the rounding of times, or are a slip
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
@@ -39,6 +40,8 @@ def check_duration(until: float) -> None:
     refuse_other_than_number("until", until, "give the end time in seconds")
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
+    if not SHORTEST <= until <= LONGEST:
+        raise InvalidInput(f"until = {until:g} s must lie between {SHORTEST:g} and {LONGEST:g} s; give the end time")
 
 
 def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Array:
@@ -122,11 +125,24 @@ def simulate(
     ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries them, the
     run is done anew by that one, and says so.
     """
+    return simulated(model, until, integrator, initial, outputs, progress, accuracy)[0]
+
+
+def simulated(
+    model: Model,
+    until: float,
+    integrator: Integrator | Adaptive | None = None,
+    initial: Array | None = None,
+    outputs: int | Times = 1000,
+    progress: Progress = None,
+    accuracy: float | None = None,
+) -> tuple[Trajectory, Integrator]:
+    """What `simulate` returns, and the integrator that took its steps."""
     refuse_other_than_model(model)
     check_duration(until)
     outputs = checked_outputs(outputs, until, model.layout.size)
     if isinstance(integrator, Adaptive):
-        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 2)
+        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 3)
         accuracy = min(max(integrator.accuracy, accurate.BEST), accurate.WORST)
         integrator = None
     if integrator is not None and not isinstance(integrator, Integrator):
@@ -192,7 +208,7 @@ def simulate(
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
     tell(each for each in doubts(trajectory) if each not in told)
-    return trajectory
+    return trajectory, integrator
 
 
 def _doubts_of(model: Model) -> tuple[str, ...]:

@@ -92,3 +92,14 @@ def test_a_compiled_arm_pickles() -> None:
     again = pickle.loads(pickle.dumps(arm))
     runs = [pl.simulate(each, 0.01, pl.Gauss(order=2, step=1e-3)).states for each in (arm, again)]
     assert np.array_equal(*runs)
+
+
+def test_a_mapping_that_changes_later_changes_no_formulation() -> None:
+    counts = {"link": 3}
+    for kind in (pl.Corotational, pl.PoseElement, lambda elements: pl.GeometricallyExact(4, elements)):
+        chosen, same = kind(counts), kind({"link": 3})
+        counts["link"] = 5
+        assert chosen.elements == {"link": 3}
+        assert chosen == same
+        assert hash(chosen) == hash(same)
+        counts["link"] = 3

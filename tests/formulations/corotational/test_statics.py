@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import pliant as pl
-from experiments import closed_form
+from pliant.experiments import closed_form
 from pliant.formulations.corotational import Axes, Beam
 from tests.support import textbook
 

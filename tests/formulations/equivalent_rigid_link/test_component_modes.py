@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 import pliant as pl
-from experiments.vidoni2018.bodies import beam_body
+from pliant.experiments.vidoni2018.bodies import beam_body
 from pliant.formulations.equivalent_rigid_link import component_modes
 from pliant.formulations.equivalent_rigid_link.component_modes import (
     Basis,

@@ -9,8 +9,8 @@ import pytest
 from scipy.linalg import eigh
 
 import pliant as pl
-from experiments.closed_form import TimoshenkoBeam, natural_frequencies
-from experiments.vidoni2018.bodies import RigidPart, beam_body, join, with_parts
+from pliant.experiments.closed_form import TimoshenkoBeam, natural_frequencies
+from pliant.experiments.vidoni2018.bodies import RigidPart, beam_body, join, with_parts
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, mass_points
 from pliant.formulations.equivalent_rigid_link.elements import BeamElement, BeamMesh, MassMatrix
 from pliant.spatial.arrays import hat

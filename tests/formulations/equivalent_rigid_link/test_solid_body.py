@@ -10,8 +10,8 @@ import pytest
 from scipy.sparse.linalg import eigsh, spsolve
 
 import pliant.robot as r
-from experiments.closed_form.beam_vibration import natural_frequencies
-from experiments.closed_form.timoshenko_beam import TimoshenkoBeam
+from pliant.experiments.closed_form.beam_vibration import natural_frequencies
+from pliant.experiments.closed_form.timoshenko_beam import TimoshenkoBeam
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
 from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
 from pliant.robot.nodal_body import rigid_motions

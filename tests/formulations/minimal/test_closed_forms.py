@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.konno1996.two_station_arm import frequencies
+from pliant.experiments.konno1996.two_station_arm import frequencies
 from tests.support.lumped_arms import ADAM, BENDING, WITH_TORSION, clamped, condensed, two_stations
 
 ELBOWS = (0.0, 45.0, 90.0, 120.0)

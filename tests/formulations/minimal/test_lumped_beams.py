@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import TimoshenkoBeam, natural_frequencies
+from pliant.experiments.closed_form import TimoshenkoBeam, natural_frequencies
 from tests.support.lumped_arms import POINTS, cantilever
 from tests.support.textbook import euler_bernoulli_cantilever_frequencies, wave_frequencies
 

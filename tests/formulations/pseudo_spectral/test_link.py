@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import TimoshenkoBeam, natural_frequencies
-from experiments.wang2017.beam import structure_matrix
+from pliant.experiments.closed_form import TimoshenkoBeam, natural_frequencies
+from pliant.experiments.wang2017.beam import structure_matrix
 from pliant.formulations.pseudo_spectral import (
     GaussPoints,
     GivenPoints,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
+from pliant.experiments.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
 from pliant.model.contract import Model
 from pliant.view.figures import write_figures
 from tests.support.beam import DISCRETE, HALF_A_PRINTED_DIGIT, SETS, beam
@@ -208,7 +208,8 @@ def test_equilibrium_is_linear_and_stays() -> None:
     rim = trajectory.efforts["rim.wrench"][-1]
     assert rim[1:3] == pytest.approx([-0.02, weight.sum()], rel=1e-9)
     lever = weight @ [0.325, 0.65 + TIP_AHEAD]
-    assert rim[4:] == pytest.approx([-lever, -0.004 - 0.02 * 0.65], rel=1e-9)
+    # the sag of 0.16 mm draws the lever of 0.65 m in by some 1e-8
+    assert rim[4:] == pytest.approx([-lever, -0.004 - 0.02 * 0.65], rel=1e-7)
 
 
 def test_a_hundred_thousand_steps() -> None:

@@ -12,7 +12,6 @@ from tests.support.beam import beam
 from tests.support.rigs import PUSH, rig
 
 COMPILED = [
-    (rig(gravity=(0.0, -9.81, 0.0)), "gravity = (0.0, -9.81, 0.0) m/s^2 is not along the axis of joint 'drive'"),
     (rig(link=beam(rest_shape=pl.rest_shapes.Arc(angle=0.3))), "link 'beam': its rest shape"),
     (rig(link=beam(law=pl.sections.HardeningLaw(cubic=(0.0,) * 5 + (1.0,)))), "law HardeningLaw is not linear"),
     (

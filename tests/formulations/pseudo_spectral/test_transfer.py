@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from experiments.closed_form import EndSignal, TimoshenkoBeam, body, hub, natural_frequencies, transfer_function
+from pliant.experiments.closed_form import EndSignal, TimoshenkoBeam, body, hub, natural_frequencies, transfer_function
 from tests.support.beam import beam
 from tests.support.rigs import HUB_INERTIA, HUB_RADIUS, MOTOR, TIP_AHEAD, TIP_INERTIA, TIP_MASS, damped_beam, rig
 

@@ -85,14 +85,7 @@ def test_where_the_base_stands_does_not_matter() -> None:
     assert there.tip_position == pytest.approx(here.tip_position @ turn.T + tree().base.position, abs=1e-10)
 
 
-REFUSED = {
-    "adam": "section without inertia",
-    "anthropomorphic_three_link": "gravity",
-    "l_frame": "gravity",
-    "parallelogram": "closes the tree",
-    "rubber_pendulum": "gravity",
-    "seven_joint_two_flexible": "gravity",
-}
+REFUSED = {"adam": "section without inertia", "parallelogram": "closes the tree"}
 
 
 @pytest.mark.parametrize("name", REFUSED)

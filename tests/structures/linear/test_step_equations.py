@@ -103,7 +103,7 @@ def test_the_end_is_that_of_a_run(name: str, prescribed: tuple[str, ...]) -> Non
 def test_products_against_differences(name: str, prescribed: tuple[str, ...]) -> None:
     """Central differences: exact in what is linear; directions of loads are sines of angles: 1e-4 leaves 1e-8."""
     step = solved(name, prescribed)
-    for k, d in enumerate((1.0, 1.0, 1e-4)):
+    for k, d in enumerate((1.0, 1.0, 1e-4 if "shoulder" in prescribed else 1.0)):
         change = [np.zeros_like(each) for each in directions(step)]
         change[k] = directions(step)[k]
         ends = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
 from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, BeamElement, BeamMesh, MassMatrix
 from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
 from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
-from pliant.model.arm import half, refuse_massless_links
+from pliant.model.arm import LARGE_ROTATION, LINEAR_LAW, Validity, half, refuse_massless_links
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.link import STATION_SLACK, MadeRigid
@@ -33,6 +34,9 @@ class EquivalentRigidLink(SomeRigid):
     in ``rigid`` do not deform.
     """
 
+    validity: ClassVar[Validity] = Validity(
+        LINEAR_LAW, LARGE_ROTATION, "deflections of a link are linear, so that bent links do not grow shorter"
+    )
     elements: int | Mapping[str, int] = 8
     basis: reduction.Nodal | reduction.Modes | Mapping[str, reduction.Nodal | reduction.Modes] = field(
         default_factory=lambda: reduction.Modes(count=6)

@@ -15,6 +15,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure
 from pliant.formulations.equivalent_rigid_link.component_modes import Truncation, truncation
 from pliant.mechanics.shape_functions import gauss_rule
+from pliant.model.arm import LARGE_ROTATION, fibre_strain
 from pliant.model.contract import Consistency, Record
 from pliant.model.state import LinkObservation
 from pliant.robot import ReducedLink
@@ -26,7 +27,6 @@ from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
 from pliant.structures.tree.structure import LinkPlaces
 
 POINTS = 4  # Gauss points of an element, for what its bending neglects
-LARGE_ROTATION = 0.05  # rad: a tip rotation at which a cantilever is drawn in by 2 % of its deflection
 TOO_BENT = (
     "bent links grow shorter and equivalent rigid links do not; bend them less, or compile the robot with"
     " GeometricallyExact()"
@@ -140,8 +140,9 @@ class EquivalentRigidLinkArm(TreeArm):
                 shapes = link.shaped.frames[:, 3:]
                 inside = np.linalg.norm(np.einsum("fim,nm->nfi", shapes, q), axis=2)
                 if link.mesh is not None:
-                    strain = np.einsum("sim,nm->nsi", self.along(link, 21)[3], q)
-                    strained = np.maximum(strained, np.abs(strain[..., 0]).max(axis=1) + _bending(link, strain))
+                    marks, _, _, strain, _ = self.along(link, 21)
+                    stiffness = link.mesh.link.stiffness(marks)
+                    strained = np.maximum(strained, fibre_strain(stiffness, np.einsum("sim,nm->nsi", strain, q)))
             turned = np.maximum(turned, before + inside.max(axis=1))
             on_the_way[joint.child] = before + inside[:, -1]
         late = np.flatnonzero(turned > LARGE_ROTATION)
@@ -154,12 +155,3 @@ class EquivalentRigidLinkArm(TreeArm):
             " linear deflections are wrong by some percent; stiffen the links, or compile the robot with"
             " GeometricallyExact()"
         )
-
-
-def _bending(link: ElasticLink, strain: Floats) -> Floats:
-    """(n,) strain of the outer fibres by bending, their distance taken from the radius of gyration of the section."""
-    assert link.mesh is not None
-    beam = link.mesh.link
-    stiffness = beam.stiffness(np.linspace(0.0, beam.length, strain.shape[1]))
-    reach = np.sqrt(3.0 * stiffness[:, [4, 5], [4, 5]] / stiffness[:, :1, 0])
-    return np.asarray((np.abs(strain[..., 4:]) * reach).sum(axis=2).max(axis=1))

@@ -6,13 +6,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
-from pliant.model.arm import Counts, counts_of, half, refuse_massless_links, refuse_reduced_links, twice
+from pliant.model.arm import (
+    LAW_ENDS,
+    LINEAR_LAW,
+    Counts,
+    Validity,
+    counts_of,
+    half,
+    refuse_massless_links,
+    refuse_reduced_links,
+    twice,
+)
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.robot.joint import WholeJoint
@@ -44,6 +54,10 @@ def rest_turn(robot: Robot, name: str) -> float:
     return float(np.trapezoid(curvature, stations))
 
 
+# rotations of any size; the strains are those of sections that stay plane
+ANY_ROTATION = Validity(LINEAR_LAW, np.inf, LAW_ENDS)
+
+
 class WhenBent(StrEnum):
     """What a run does when a spectral link bends too far for its polynomials."""
 
@@ -61,6 +75,7 @@ class GeometricallyExact(SomeRigid):
     Links named in ``rigid`` do not deform.
     """
 
+    validity: ClassVar[Validity] = ANY_ROTATION
     degree: int | None = None
     elements: Counts = 1
     when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
@@ -68,9 +83,6 @@ class GeometricallyExact(SomeRigid):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_outside("degree", self.chosen_degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
-
-    def __hash__(self) -> int:
-        return hash((self.degree, repr(self.elements), self.when_bent, self.rigid))
 
     @property
     def chosen_degree(self) -> int:
@@ -161,11 +173,9 @@ class PoseElement(SomeRigid):
     do not deform.
     """
 
+    validity: ClassVar[Validity] = ANY_ROTATION
     elements: Counts | None = None
     grows: bool = field(default=False, repr=False)
-
-    def __hash__(self) -> int:
-        return hash((repr(self.elements), self.grows, self.rigid))
 
     @property
     def counts(self) -> Counts:
@@ -212,6 +222,7 @@ class MixedElement(SomeRigid):
     named in ``rigid`` do not deform.
     """
 
+    validity: ClassVar[Validity] = ANY_ROTATION
     elements: int = 20
     alpha: float = 0.5
 

@@ -21,7 +21,7 @@ from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Deflection, Field, LumpedStructure
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.robot import FlexibleLink, Joint, ReducedLink, RigidLink, Robot
-from pliant.robot.declared import BadValue, MatrixLike, Quantity
+from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, lumped_inertia
 from pliant.structures.places import ORIGIN, Place
 from pliant.structures.tree.assembly import ROTATIONS, TRANSLATIONS, TreeBuilder, center_of_inertia
@@ -30,7 +30,9 @@ from pliant.structures.tree.structure import ON_BASE, LinkPlaces
 
 MOST_FIELDS = 200
 FIELD_STIFFNESS = Quantity.matrix(
-    "N/m, N/rad, N m/rad", "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field", definite=True
+    "N/m, N/rad, N m/rad",
+    "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field",
+    Demand.POSITIVE_DEFINITE,
 )
 
 

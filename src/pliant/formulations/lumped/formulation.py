@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
-from pliant.model.arm import refuse_reduced_links
+from pliant.model.arm import LINEAR_LAW, Validity, refuse_reduced_links
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, Robot
 from pliant.robot.link import MadeRigid
@@ -28,6 +29,10 @@ class Lumped(SomeRigid):
     ``rigid`` do not deform.
     """
 
+    # a field that turns so far is drawn in by a thousandth of its length, which no field follows
+    validity: ClassVar[Validity] = Validity(
+        LINEAR_LAW, 0.1, "deflections of a field are linear, so that bent fields do not grow shorter", in_parts=True
+    )
     fields: Divisions = 4
     beam: Beam = Beam.TIMOSHENKO
     station_inertia: StationInertia = StationInertia.KEPT
@@ -96,6 +101,8 @@ class Lumped(SomeRigid):
 @dataclass(frozen=True)
 class Rigid:
     """All links rigid, flexible ones in their rest shape: equation (40) of [konno1996], a lumped arm without fields."""
+
+    validity: ClassVar[Validity] = Validity(0.0, 0.0, "links do not deform")
 
     def compile(self, robot: Robot) -> LumpedArm:
         """The equations of the robot."""

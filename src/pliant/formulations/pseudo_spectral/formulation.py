@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
-from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.model.arm import LARGE_ROTATION, LINEAR_LAW, Validity, refuse_massless_links, refuse_reduced_links
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import BASE, FixedJoint, PrismaticJoint, RevoluteJoint, Robot
+from pliant.structures.linear.arrays import Assembly
 from pliant.structures.linear.model import PseudoSpectralArm
 
 HIGHEST_DEGREE = 64
@@ -23,6 +27,10 @@ class PseudoSpectral(SomeRigid):
     depend on them. Links named in ``rigid`` do not deform.
     """
 
+    # what turns by a tenth of a radian is off by half a hundredth of its length where geometry is kept
+    validity: ClassVar[Validity] = Validity(
+        LINEAR_LAW, LARGE_ROTATION, "the equations are linear in deflections from one posture", posture=0.1
+    )
     degree: int = 12
     points: Points = field(default_factory=GaussPoints)
 
@@ -40,10 +48,12 @@ class PseudoSpectral(SomeRigid):
         return PseudoSpectral(self.degree - 2, rigid=self.rigid) if self.degree > 2 else None
 
     def compile(self, robot: Robot) -> PseudoSpectralArm:
-        """The equations of the robot for small deflections about its initial posture."""
+        """The equations of the robot for small deflections about its initial posture, in which its links may sag."""
         robot = self.taken(robot)
         _refuse(robot)
-        return PseudoSpectralArm(robot, self, assemble(robot, self.degree), _substitution(robot))
+        assembly = assemble(robot, self.degree)
+        kept = _kept(robot, assembly)
+        return PseudoSpectralArm(robot, self, assembly, _substitution(kept), kept)
 
 
 def _refuse(robot: Robot) -> None:
@@ -69,15 +79,24 @@ def _refuse(robot: Robot) -> None:
                     )
 
 
-def _substitution(robot: Robot) -> str:
-    """Which joints move links whose geometry the equations keep as it was at the start, or nothing."""
+def _kept(robot: Robot, assembly: Assembly) -> tuple[str, ...]:
+    """Joints whose positions the equations take as those at the start: those that move links which other joints
+    carry, and those that turn links against gravity."""
     carried: dict[str, bool] = {BASE: False}  # whether a moving joint lies between the base and the tip of a link
-    kept = []
+    kept = set()
     for joint in robot.chain_order:
         if joint.moves and carried[joint.parent]:
-            kept.append(f"'{joint.name}'")
+            kept.add(joint.name)
         carried[joint.child] = carried[joint.parent] or joint.moves
+    if assembly.sag is not None:
+        felt = np.abs(assembly.sag.stiffness[len(assembly.G) :]).max(axis=1, initial=0.0)
+        kept |= {joint.name for joint, each in zip(assembly.joints, felt) if each > 0.0}
+    return tuple(joint.name for joint in assembly.joints if joint.name in kept)
+
+
+def _substitution(kept: tuple[str, ...]) -> str:
+    """What to know about them, or nothing."""
     if not kept:
         return ""
-    words = f"joint {kept[0]} moves" if len(kept) == 1 else f"joints {', '.join(kept)} move"
+    words = f"joint '{kept[0]}' moves" if len(kept) == 1 else f"joints {', '.join(map(repr, kept))} move"
     return f"the equations keep the geometry of the initial posture while {words}: they hold for small displacements"

@@ -28,6 +28,7 @@ from pliant.mechanics.shape_functions import Spaces
 from pliant.model.inputs import Inputs
 from pliant.model.linear.port import block_diagonal
 from pliant.robot import Joint
+from pliant.structures.linear.gravity import Sag
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +61,8 @@ class Assembly:
     """Kinetic energy u^T M u / 2, strain rates e' = G u, stress K e + C e', viscous forces -V u, gravity's ``weight``.
 
     The strains are as many as the coefficients of flexible links, which are the first of the unknowns. ``heavy`` are
-    the forces per acceleration of gravity in the world.
+    the forces per acceleration of gravity in the world. With gravity all of this is linear about the ``sag`` of the
+    links, and the forces of gravity change by ``weight_change`` with strains and joint positions from there.
     """
 
     bodies: tuple[Body, ...]
@@ -73,6 +75,15 @@ class Assembly:
     weight: Floats
     joint_axes: Floats  # (unknowns, joints)
     joints: tuple[Joint, ...]
+    sag: Sag | None = None
+    weight_change: Floats | None = None  # (unknowns, strains + joints)
+
+    @property
+    def gravity_change(self) -> Floats:
+        """Of forces over all unknowns per change of strains and joint positions, zero without gravity."""
+        if self.weight_change is None:
+            return np.zeros((len(self.M), len(self.G) + len(self.joints)))
+        return self.weight_change
 
     def body(self, name: str) -> Body:
         return next(body for body in self.bodies if body.name == name)
@@ -132,6 +143,7 @@ class Mechanics:
     damping: Floats
     prescribed: NDArray[np.bool_]  # per joint
     geared: Ints  # the joints behind elastic gears, in the order of the rotors
+    gravity: Floats  # stiffness over displacements of v
 
     @cached_property
     def resistance(self) -> Floats:
@@ -196,6 +208,10 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
         stiffness.append(motor.stiffness)
         gear_losses.append(np.sqrt(motor.damping) * np.eye(size)[n + len(rows) - 1])
     span = np.array(rows).reshape(len(rows), positions)
+    gravity = np.zeros((size, size))
+    if arm.sag is not None:
+        moved = np.vstack([arm.G @ to_links, np.eye(size)[n : n + joints]])
+        gravity = moved.T @ arm.sag.stiffness @ moved
     strains = n + len(rows)
     drive = np.arange(joints)
     drive[geared] = joints + np.arange(len(elastic))
@@ -215,6 +231,7 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
         damping=np.array(inputs.damping, dtype=float),
         prescribed=np.array(inputs.prescribed, dtype=np.bool_),
         geared=geared,
+        gravity=gravity,
     )
 
 
@@ -250,7 +267,7 @@ def normal_form(own: Mechanics) -> NormalForm:
     P = np.zeros((size, len(given)))
     P[given, np.arange(len(given))] = 1.0
     P[free] = -np.linalg.solve(M, own.M[np.ix_(free, given)])
-    motion, strain = _groups(M, G, K, own.resistance[np.ix_(free, free)])
+    motion, strain = _groups(M, G, K, own.resistance[np.ix_(free, free)], own.gravity[np.ix_(free, free)])
     T, X = np.zeros((size, len(free))), np.zeros((len(K), len(K)))
     Sigma = np.zeros((len(K), len(free)))
     z_group, s_group = np.zeros(len(free), np.int64), np.zeros(len(K), np.int64)
@@ -282,7 +299,7 @@ def _decompose(M: Floats, G: Floats, K: Floats, moving: Ints) -> tuple[Floats, F
     return T, X, values
 
 
-def _groups(M: Floats, G: Floats, K: Floats, damping: Floats) -> tuple[Ints, Ints]:
+def _groups(M: Floats, G: Floats, K: Floats, damping: Floats, gravity: Floats) -> tuple[Ints, Ints]:
     """Numbers of the groups of velocities and of strains that act on each other, directly or not."""
     from scipy.sparse.csgraph import connected_components
 
@@ -290,7 +307,9 @@ def _groups(M: Floats, G: Floats, K: Floats, damping: Floats) -> tuple[Ints, Int
     coupling = np.abs(G) * np.outer(stiffness, 1.0 / inertia)
     touching = coupling > ROUND_OFF * coupling.max(initial=0.0)
     losses = np.abs(damping) > ROUND_OFF * np.abs(damping).max(initial=0.0)
-    graph = np.block([[(M != 0.0) | losses, touching.T], [touching, K != 0.0]])
+    falls = np.abs(gravity) / np.outer(inertia, inertia)
+    pulled = falls > ROUND_OFF * np.square(coupling.max(initial=0.0))
+    graph = np.block([[(M != 0.0) | losses | pulled, touching.T], [touching, K != 0.0]])
     _, labels = connected_components(graph, directed=False)
     return labels[: len(M)].astype(np.int64), labels[len(M) :].astype(np.int64)
 

@@ -149,7 +149,14 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
 
     v = at.state(count, at.z, form.T) + at.input(count, at.rates, form.P)
     strain_rates = at.state(len(own.G), at.z, form.strain_rates) + at.input(len(own.G), at.rates, own.G @ form.P)
-    link_push = at.input(links, at.weight, arm.weight[:, None])
+    pulled = at.input(links, at.weight, arm.weight[:, None])
+    if arm.sag is not None:
+        n, joints, change = len(arm.G), len(arm.joints), arm.gravity_change
+        strained = at.state(len(form.X), at.s, form.X).rows(slice(n))
+        placed = at.state(own.positions, at.positions, np.eye(own.positions)).rows(slice(joints))
+        middle = np.concatenate([arm.sag.strain, arm.sag.position])[:, None]
+        pulled = pulled + over(strained, placed).times(change) + at.input(links, at.weight, -change @ middle)
+    link_push = pulled + at.blank(links)
     for k, place in enumerate(loads):
         first = at.loads.start + 6 * k
         link_push.of_input[:, first : first + 6] = load_columns(arm, place)
@@ -195,11 +202,15 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
         + held.times(-np.eye(len(driven)))
         + rate.times(-np.diag(own.damping))
     )
+    pull = pulled.times(own.to_links.T)
+    falling = {"fall": v, "pull": pull}
+    if arm.sag is None:  # a constant, whose power is one number
+        falling = {"fall": v.times(pull.of_input[:, at.weight].T), "pull": at.input(1, at.weight, np.ones((1, 1)))}
     readings = {
         "effort": drive_effort,
         "rate": rate,
         "prescribed": balance.rows(own.coefficients + np.flatnonzero(own.prescribed)),
-        "gravity": v.times(push.of_input[:, at.weight].T),
+        **falling,
         "twist": v.times(push.of_input[:, at.loads].T),
         "material": material,
         "viscous": viscous,
@@ -241,7 +252,7 @@ class Stretch:
         rate[..., self.prescribed] = self.inputs[..., equations.at.rates]
         heat = np.where(self.prescribed, 0.0, self.feedback_damping) * rate**2
         wrench = self.inputs[..., equations.at.loads]
-        gravity = self._sum(part["gravity"] * self.inputs[..., equations.at.weight])
+        gravity = self._sum(part["fall"] * part["pull"])
         material, viscous = self._sum(part["material"] ** 2), self._sum(part["viscous"] ** 2)
         joint = self._sum(part["joint"] ** 2) + self._sum(heat)
         joints = np.einsum("ks,ksj->kj", self.weights, effort * rate + heat)

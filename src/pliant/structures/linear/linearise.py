@@ -8,7 +8,7 @@ N r that displacements r leave behind, over y and r together,
 
 Gravity turns against an arm on a base that tilts: seen from its links the pull changes by the columns of ``tilt``, and
 the moment of the weight about the base by  tilt^T  times the displacement of the links against the base. Both are of
-first order in deflections; that the weight of a bent link bends it further is of second order and left out, as in runs.
+first order in deflections. What gravity does to deviations from the equilibrium is ``gravity``, see `gravity.py`.
 
 The model as a linear port-Hamiltonian system and as equations of second order, in the coordinates of the normal form.
 """
@@ -25,7 +25,7 @@ from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Frame
 from pliant.robot import BASE, End, Robot
-from pliant.structures.linear.arrays import Assembly, Floats, NormalForm, placed, root_of, twist_map
+from pliant.structures.linear.arrays import Assembly, Floats, Mechanics, NormalForm, placed, root_of, twist_map
 from pliant.structures.linear.equations import load_columns, twists_along
 from pliant.structures.linear.equilibrium import forces_on_links
 
@@ -67,6 +67,8 @@ def held_ports(
         K[:, -6:] -= motion.T @ tilt
         motion[:, -6:] -= _rigid_motion(links, base)
         K[-6:] -= tilt.T @ motion
+        if links.sag is not None:
+            K -= motion.T @ links.gravity_change @ np.vstack([links.G @ motion, positions[: len(links.joints)]])
     rate = on_velocities.T @ P + on_links.T @ carried
     ports, still = (*prescribed, by_name[BASE]), np.zeros((m, m))
     places, tip = positions[: len(arm.joint_names), n:], arm.tip_body.tip @ moved
@@ -79,7 +81,7 @@ def _static_efforts(arm: PseudoSpectralArm, state: Floats, inputs: Inputs, time:
     """What holds each joint where nothing accelerates, and what the links lack at all their unknowns."""
     own, q = arm.assembly, arm.layout.part(state, "joint_position")
     stress = own.K @ arm.strain_coefficients(state[None])[0]
-    balance = own.G.T @ stress - forces_on_links(arm, q, inputs, time)
+    balance = own.G.T @ stress - forces_on_links(arm, state, inputs, time)
     efforts = own.joint_axes.T @ balance
     for k, joint in enumerate(own.joints):
         spring = joint.freedoms[0].law.spring
@@ -123,24 +125,42 @@ def linear_system(arm: PseudoSpectralArm, inputs: Inputs) -> LinearPortHamiltoni
     z, s = equations.at.z, equations.at.s
     sprung = np.array([joint.freedoms[0].law.spring is not None for joint in arm.assembly.joints], np.bool_)
     told = own.prescribed | (sprung & (own.stiffness == 0.0))
-    kept = [int(joint) for joint in np.flatnonzero(~told)]
-    rates = equations.A[equations.at.positions, z][own.drive[kept]]
+    sag, n = arm.assembly.sag, len(arm.assembly.G)
+    # joints on which gravity depends, but for those whose drive is at the joint and kept already
+    felt = np.zeros(len(told), np.bool_) if sag is None else sag.stiffness[n:].any(axis=1) & ~own.prescribed
+    behind = own.drive != np.arange(len(told))
+    kept = [int(own.drive[joint]) for joint in np.flatnonzero(~told)]
+    kept += [int(joint) for joint in np.flatnonzero(felt & (told | behind))]
+    rates = equations.A[equations.at.positions, z][kept]
     size = s.stop + len(kept)
     q = slice(s.stop, size)
     J, R, Q = np.zeros((size, size)), np.zeros((size, size)), np.eye(size)
     J[z, s], J[s, z] = -form.Sigma.T, form.Sigma
     J[q, z], J[z, q] = rates, -rates.T
     R[z, z] = -0.5 * (equations.A[z, z] + equations.A[z, z].T)
-    Q[q, q] = np.diag(own.stiffness[kept])
+    Q[q, q] = np.diag(own.held[kept])
+    if sag is not None:
+        # strains and felt joints over the states
+        seen = np.zeros((n + len(told), size))
+        seen[:n, s] = form.X[:n]
+        for joint in np.flatnonzero(felt):
+            seen[n + joint, s.stop + kept.index(int(joint))] = 1.0
+        Q += seen.T @ sag.stiffness @ seen
     ports, columns, _ = _ports(arm, form)
     B = np.zeros((size, columns.shape[1]))
     B[z] = form.T.T @ columns
     states = (
         *(f"motion[{k}]" for k in range(z.stop)),
         *(f"deformation[{k}]" for k in range(s.stop - s.start)),
-        *(f"{arm.joint_names[joint]}.drive" for joint in kept),
+        *(_place_name(arm, own, place) for place in kept),
     )
     return LinearPortHamiltonian(J=J, R=R, Q=Q, B=B, ports=ports, states=states)
+
+
+def _place_name(arm: PseudoSpectralArm, own: Mechanics, place: int) -> str:
+    """Of a position that is a state: where a drive acts, or a joint behind a gear."""
+    driven = np.flatnonzero(own.drive == place)
+    return f"{arm.joint_names[driven[0]]}.drive" if len(driven) else f"{arm.joint_names[place]}.joint"
 
 
 def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, ...], Floats, Floats]:
@@ -172,14 +192,14 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
 def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M = 1 and K = Sigma^T Sigma with what feedback adds: rigid motions have rows of zeros, exactly.
 
-    The same about every state; gravity and loads do not depend on deviations.
+    The same about every state; loads do not depend on deviations, and gravity in the same way everywhere.
     """
     form, equations = arm.equations(inputs)
     own = form.mechanics
     z, q = equations.at.z, equations.at.positions
     rates = equations.A[q, z]
     D = -equations.A[z, z]
-    K = form.Sigma.T @ form.Sigma + (rates.T * own.held) @ rates
+    K = form.Sigma.T @ form.Sigma + (rates.T * own.held) @ rates + form.T.T @ own.gravity @ form.T
     to_links = own.to_links @ form.T
     twists = []
     for body in arm.assembly.bodies:

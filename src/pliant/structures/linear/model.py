@@ -77,6 +77,7 @@ class PseudoSpectralArm(ArmFacts):
     formulation: PolynomialFormulation
     assembly: Assembly
     substitution: str
+    kept_joints: tuple[str, ...] = ()  # whose positions the equations take as those at the start
     _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(default_factory=dict)
     _to_state: dict[int, Floats] = field(default_factory=dict)
 
@@ -113,7 +114,7 @@ class PseudoSpectralArm(ArmFacts):
 
     @cached_property
     def kinematics(self) -> Kinematics:
-        return Kinematics(self.robot, self.formulation.degree)
+        return Kinematics(self.robot, self.formulation.degree, self.assembly.sag is not None)
 
     @cached_property
     def _to_points(self) -> Floats:
@@ -242,8 +243,8 @@ class PseudoSpectralArm(ArmFacts):
         return flows
 
     def _axes_in_the_world(self, loads: tuple[LoadPlace, ...], q: Floats) -> Iterator[tuple[int, Floats]]:
-        """Of each load that keeps its direction, which it is and the axes (n, 3, 3) of its undeformed section."""
-        undeformed = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
+        """Of each load that keeps its direction, which it is and the axes (n, 3, 3) of its section at rest."""
+        undeformed = self._at_rest(len(q))
         roots = self.kinematics.roots(q, undeformed)
         for k, place in enumerate(loads):
             if place.frame is Frame.WORLD:
@@ -251,10 +252,15 @@ class PseudoSpectralArm(ArmFacts):
                 end = self.kinematics.tip(place.link, *root, undeformed) if place.end is End.TIP else root
                 yield k, end[1]
 
+    def _at_rest(self, count: int) -> dict[str, Floats]:
+        """Strain coefficients (n, N, 6) of the shape about which the equations are linear."""
+        sag, shape = self.assembly.sag, (self.formulation.degree, 6)
+        still = np.zeros(len(self.assembly.G)) if sag is None else sag.strain
+        return {body.name: np.tile(still[body.rows].reshape(shape), (count, 1, 1)) for body in self.flexible}
+
     def axes_of_rotation(self, loads: tuple[LoadPlace, ...], q: Floats) -> Floats:
         """World axes (n, loads, joints, 3) about which joints rotate loads that keep their direction; else zero."""
-        undeformed = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
-        roots = self.kinematics.roots(q, undeformed)
+        roots = self.kinematics.roots(q, self._at_rest(len(q)))
         axes = np.zeros((len(q), len(loads), len(self.joint_names), 3))
         for k, place in enumerate(loads):
             for joint in self._joints_behind(place):
@@ -302,7 +308,7 @@ class PseudoSpectralArm(ArmFacts):
     def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
         """Kinetic, strain and gravity potential energy of many states, joule; without what is connected.
 
-        The potential energy is that of small deflections, zero where the robot starts undeformed.
+        The potential energy is quadratic about the equilibrium, zero where the robot starts undeformed.
         """
         many = np.atleast_2d(states)
         u, e, arm = self.unknowns(many), self.strain_coefficients(many), self.assembly
@@ -313,13 +319,11 @@ class PseudoSpectralArm(ArmFacts):
         )
 
     def _potential(self, states: Floats, strain: Floats) -> Floats:
-        arm, n = self.assembly, len(self.assembly.G)
-        if not arm.weight.any():
+        sag = self.assembly.sag
+        if sag is None:
             return np.zeros(len(states))
-        start = np.array([joint.freedoms[0].law.initial_position for joint in arm.joints])
-        moved = (self.layout.part(states, "joint_position") - start) @ arm.joint_axes.T
-        moved[:, :n] = np.linalg.solve(arm.G[:, :n], (strain - moved @ arm.G.T).T).T
-        return np.asarray(-moved @ arm.weight)
+        straight = sag.potential(np.zeros((1, len(sag.strain))), sag.position[None])
+        return np.asarray(sag.potential(strain, self.layout.part(states, "joint_position")) - straight)
 
     def stepper(self, run: Run) -> Stepper:
         self.refuse_turning_loads(run.inputs)
@@ -355,7 +359,7 @@ class PseudoSpectralArm(ArmFacts):
     def consistency_error(self, record: Record) -> Consistency:
         """What small deflections neglect: velocity of the drawn tip against that of the state, rotated with it.
 
-        Potential energy and the work of gravity agree to round-off, because both are linear.
+        Potential energy and the work of gravity agree to round-off, because its force is linear.
         """
         states = record.states
         u = self.unknowns(states)

@@ -1,14 +1,15 @@
 """From strains to the shape of small deflections on the turning joints.
 
 Along a link  phi' = kappa ,  u' = gamma + phi x e_x , both in the frame of its root; joints turn and slide by their
-true positions, which may be large. Strains are polynomials, so phi and u are known exactly.
+true positions, which may be large. Strains are polynomials, so phi and u are known exactly. Links that sag under
+gravity have the shape of their whole strains, see `gravity.py`.
 
 What can be seen of a compiled arm.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,12 @@ from pliant.model.state import LinkObservation, Observation
 from pliant.robot import BASE, FlexibleLink, RigidLink, Robot
 from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures.linear.arrays import Floats, axis_of
+from pliant.structures.linear.gravity import AXIS, BentLink
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
 
-AXIS = np.array([1.0, 0.0, 0.0])
+TOGETHER = 128  # states whose shapes are found at once, for memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,16 @@ class Deflection:
     value: Floats  # (stations, N)
     once: Floats  # integrals from the root
     twice: Floats
+    bent: tuple[BentLink, Floats] | None = None  # with what integrates to the stations
+
+    @staticmethod
+    def of(link: FlexibleLink, stations: Floats, degree: int, sags: bool) -> Deflection:
+        """Of a link, with the shape of large strains where it ``sags``."""
+        plain = Deflection.at(stations, link.length, degree)
+        if not sags:
+            return plain
+        bent = BentLink.of(link, degree)
+        return replace(plain, bent=(bent, bent.upto(stations)))
 
     @staticmethod
     def at(stations: Floats, length: float, degree: int) -> Deflection:
@@ -67,6 +79,7 @@ class Kinematics:
 
     robot: Robot
     degree: int
+    sags: bool = False
     # made once for equally many stations: controllers observe at every sample
     _seen: dict[tuple[str, int], tuple[Floats, Deflection]] = field(default_factory=dict, init=False)
 
@@ -81,8 +94,9 @@ class Kinematics:
         for joint in self.robot.chain_order:
             x, R = tips[joint.parent]
             if joint.station is not None:
-                there = np.array([joint.station])
-                shape = Deflection.at(there, self._ends[joint.parent][0][0], self.degree)
+                there, parent = np.array([joint.station]), self.robot.link(joint.parent)
+                assert isinstance(parent, FlexibleLink)
+                shape = Deflection.of(parent, there, self.degree, self.sags)
                 root_x, root_R = roots[joint.parent]
                 sections = self.along(joint.parent, root_x, root_R, (there, shape), strains[joint.parent])
                 x, R = sections[0][:, 0], sections[1][:, 0]
@@ -110,6 +124,11 @@ class Kinematics:
     ) -> tuple[Floats, Floats]:
         """Poses (n, stations, ...) along a flexible link from that of its root."""
         stations, deflection = at
+        if deflection.bent is not None:
+            link, rows = deflection.bent
+            parts = [link.poses(part, rows) for part in np.array_split(strain, len(strain) // TOGETHER + 1)]
+            inside, turn = (np.concatenate(each) for each in zip(*parts, strict=True))
+            return x[:, None] + np.einsum("nij,nsj->nsi", R, inside), R[:, None] @ turn
         inside = stations[None, :, None] * AXIS + deflection.displacement(strain)
         turn = rotation_from_vector(deflection.rotation(strain))
         return x[:, None] + np.einsum("nij,nsj->nsi", R, inside), R[:, None] @ turn
@@ -119,14 +138,14 @@ class Kinematics:
             link = self.robot.link(name)
             assert isinstance(link, FlexibleLink)
             stations = np.linspace(0.0, link.length, count)
-            self._seen[name, count] = stations, Deflection.at(stations, link.length, self.degree)
+            self._seen[name, count] = stations, Deflection.of(link, stations, self.degree, self.sags)
         return self._seen[name, count]
 
     @cached_property
     def _ends(self) -> dict[str, tuple[Floats, Deflection]]:
         links = [link for link in self.robot.links if isinstance(link, FlexibleLink)]
-        tips = {link.name: np.array([link.length]) for link in links}
-        return {name: (at, Deflection.at(at, float(at[0]), self.degree)) for name, at in tips.items()}
+        tips = ((link, np.array([link.length])) for link in links)
+        return {link.name: (at, Deflection.of(link, at, self.degree, self.sags)) for link, at in tips}
 
 
 def observe(arm: PseudoSpectralArm, states: Floats, stations: int) -> Observation:

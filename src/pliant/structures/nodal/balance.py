@@ -18,8 +18,8 @@ from pliant.spatial.rows import add_to, load3, load9, plus3, store
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.energy_ledger import RunningLedger
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, REVOLUTE
-from pliant.structures.nodal.coupling import balance_shared, shared_energy, start_shared
-from pliant.structures.nodal.element import balance_element, element_change, element_energy, measure_end
+from pliant.structures.nodal.coupling import add_shared_momenta, balance_shared, end_spin, shared_energy
+from pliant.structures.nodal.element import balance_element, element_change, element_energy, measure_ends
 from pliant.structures.nodal.joint_laws import enter_joint, joint_effort
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Mechanism, Pose, Tree, Wrenches
 from pliant.structures.nodal.motion import Moment, Motion, Step
@@ -34,7 +34,7 @@ SUMS = 5
 
 
 @inline_kernel
-def balance_body(bodies: Bodies, i: int, motion: Motion) -> tuple[float, float, float]:
+def balance_body(bodies: Bodies, shares: bool, i: int, motion: Motion) -> tuple[float, float, float]:
     """Inertia and gravity of the body on node i; returns changes of kinetic and potential energy and the size."""
     h, now, end, step = motion.signals.h[0], motion.now, motion.end, motion.step
     m = bodies.mass[i]
@@ -45,11 +45,14 @@ def balance_body(bodies: Bodies, i: int, motion: Motion) -> tuple[float, float, 
     change = scale(2.0, sub(y, v0))
     J = load9(bodies.J, i)
     w1 = sub(scale(2.0, eta), w0)
-    after = apply(load9(end.R, i), apply(J, w1))
+    momentum, kinetic = apply(J, w1), m * dot(y, change) + 2.0 * dot(eta, apply(J, sub(eta, w0)))
+    if shares:
+        shared = load3(step.shared, i, 3)
+        momentum, kinetic = add(momentum, shared), kinetic + dot(eta, sub(shared, load3(step.shared, i)))
+    after = apply(load9(end.R, i), momentum)
     linear = scale(m, plus3(change, -h, g))
     store(linear, step.rho, i)
     store(add(sub(after, load3(step.spun, i)), cross(c, linear)), step.rho, i, 3)
-    kinetic = m * dot(y, change) + 2.0 * dot(eta, apply(J, sub(eta, w0)))
     potential = -h * m * dot(g, y)
     return kinetic, potential, dot(after, after) + m * m * (h * h * dot(g, g) + dot(v0, v0))
 
@@ -83,11 +86,28 @@ def wrench_on(wrenches: Wrenches, k: int, load: Floats, R_mean: Floats) -> tuple
 @kernel
 def begin_step(mechanism: Mechanism, motion: Motion) -> None:
     """What the balance knows of the start of a step, whatever its unknowns are."""
-    tree, now, step = mechanism.tree, motion.now, motion.step
+    tree, elements, now, step = mechanism.tree, mechanism.elements, motion.now, motion.step
+    if elements.couples:
+        step.shared[:] = 0.0
+        for i in range(tree.parent.shape[0]):
+            if tree.joint_type[i] == ELEMENT:
+                spins = load3(now.w, tree.parent[i]), load3(now.w, i)
+                add_shared_momenta(elements, tree.parent[i], i, motion.start.strain, spins, step.shared, 0)
     for i in range(tree.parent.shape[0]):
-        store(apply(load9(motion.start.R, i), apply(load9(mechanism.bodies.J, i), load3(now.w, i))), step.spun, i)
-        if mechanism.elements.couples and tree.joint_type[i] == ELEMENT:
-            start_shared(mechanism.elements, tree.parent[i], i, motion)
+        momentum = add(apply(load9(mechanism.bodies.J, i), load3(now.w, i)), load3(step.shared, i))
+        store(apply(load9(motion.start.R, i), momentum), step.spun, i)
+
+
+@inline_kernel
+def share_momenta(mechanism: Mechanism, motion: Motion) -> None:
+    """Momenta at the end of the step that nodes have by the spins of their neighbours."""
+    tree, elements, step = mechanism.tree, mechanism.elements, motion.step
+    for i in range(tree.parent.shape[0]):
+        store((0.0, 0.0, 0.0), step.shared, i, 3)
+    for i in range(tree.parent.shape[0]):
+        if tree.joint_type[i] == ELEMENT:
+            spins = end_spin(tree.parent[i], motion), end_spin(i, motion)
+            add_shared_momenta(elements, tree.parent[i], i, motion.end.strain, spins, step.shared, 3)
 
 
 @inline_kernel
@@ -95,29 +115,27 @@ def balance_nodes(mechanism: Mechanism, motion: Motion, sums: Floats) -> None:
     """Balance of bodies, elements, damping and loads on every node; measures every element."""
     tree, bodies, signals, step = mechanism.tree, mechanism.bodies, motion.signals, motion.step
     h = signals.h[0]
+    elements, g = mechanism.elements, (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
     kinetic, potential, strain, scale_2, floor_2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    measure_ends(elements, tree, motion)
+    if elements.couples:
+        share_momenta(mechanism, motion)
     for i in range(tree.parent.shape[0]):
-        dK, dV, size = balance_body(bodies, i, motion)
+        dK, dV, size = balance_body(bodies, elements.couples, i, motion)
         kinetic += dK
         potential += dV
         scale_2 += size
         if bodies.viscous[i, 0].real >= 0.0:
             drag_body(bodies, i, h, step)
-    # a loop of its own: what one element waits for is hidden by the next
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
-            measure_end(mechanism.elements, tree.parent[i], i, motion.start, motion.end)
-    for i in range(tree.parent.shape[0]):
-        if tree.joint_type[i] == ELEMENT:
-            work, size, rounding = balance_element(mechanism.elements, tree.parent[i], i, motion)
+            work, size, rounding, dK = balance_element(elements, tree.parent[i], i, motion)
             strain += work
             scale_2 += size
             floor_2 += rounding
-    if mechanism.elements.couples:
-        g = (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
-        for i in range(tree.parent.shape[0]):
-            if tree.joint_type[i] == ELEMENT:
-                dK, dV = balance_shared(mechanism.elements, g, tree.parent[i], i, motion)
+            kinetic += dK
+            if elements.couples:
+                dK, dV = balance_shared(elements, g, tree.parent[i], i, motion)
                 kinetic += dK
                 potential += dV
     for k in range(mechanism.wrenches.load.shape[0]):

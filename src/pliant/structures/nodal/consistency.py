@@ -313,7 +313,7 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
         follow(fit.condensed, now)
     if fit.any_driven:
         impulsive_works(mechanism, signals, now, at, fit)
-    return lost, gained
+    return max(lost, 0.0), gained  # a loss of nothing may round to less
 
 
 @inner_kernel

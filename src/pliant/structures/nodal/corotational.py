@@ -17,14 +17,16 @@ may be the mean of both ends. The paper measures bending in the axes of section 
 section that twists is seen from half of its twist, theta1 from none: an error of first order in the length of elements
 where both bending stiffnesses differ. In mean axes theta1 is turned by half of the twist w4 too.
 
-Every factor is a product, a quotient or a function of one scalar, so the product rule with means and divided
-differences gives the change of w as an exact linear function of those of p and S, and forces follow by the transposed
-function:
+p1 = rho c , p3 = rho s , rho = l r , p2 = l i are polar coordinates, twice, and E turns by their angles. With means
+over a step for all factors, changes of lengths and of 2 tan(half of the change) of both angles are exactly
 
-    l dl = p . dp ,  rho drho = p1 dp1 + p3 dp3 ,  rho dc = dp1 - c drho ,  l di = dp2 - i dl ,  l dr = drho - r dl
+    drho = (c dp1 + s dp3) / (c^2 + s^2) ,       dphi = (c dp3 - s dp1) / (rho (c^2 + s^2)) ,
+    dl   = (r drho + i dp2) / (r^2 + i^2) ,      dpsi = (r dp2 - i drho) / (l (r^2 + i^2)) ,
 
-with means for all factors, and d(E^T S) = dE^T S + E^T dS. Rotation vectors are A(k) times the skew part of their
-matrix, as in `relative_pose`.
+ds = c dphi , dc = -s dphi , di = r dpsi , dr = -i dpsi. In the same way S changes by dS = S c^ with the Cayley vector
+c of its turn. All else is products and functions of one scalar, so the product rule with means and divided differences
+gives the change of w as an exact linear function of dp and c, and forces follow by the transposed function. Rotation
+vectors are A(k) times the skew part of their matrix, as in `relative_pose`; E = Ry Rz is taken one angle at a time.
 """
 
 from __future__ import annotations
@@ -43,7 +45,6 @@ from pliant.spatial.vectors import (
     add_matrices,
     apply,
     apply_transpose,
-    column,
     cross,
     dot,
     mean,
@@ -66,17 +67,19 @@ from pliant.structures.relative_pose import (
     K,
     P,
     U,
-    between_directors,
     values_and_differences,
 )
 
 # columns of a row beside P, U, PSI and CHANGE; K, A and DA are those of E^T S
-FRAME, S_TURN, K_FRAME, A_FRAME, DA_FRAME, CHORD, TURN, COSINE, SINE = 3, 7, 10, 11, 20, 22, 29, 38, 39
-COLUMNS = 40
+FRAME, S_TURN, K_FRAME, A_FRAME, DA_FRAME, CHORD, TURN, COSINE, SINE, LEVEL = 3, 7, 10, 11, 20, 22, 29, 38, 39, 40
+COLUMNS = 44
 NO_LENGTH = 1e-200  # m^2
 LARGEST_TURN = 0.65  # 1 - cos of the angle between the chord and an end section, 1.2 rad
 
-Corotated = tuple[Matrix, Matrix, Vector, tuple[float, float, float, float], tuple[float, float]]
+Four = tuple[float, float, float, float]
+Corotated = tuple[Matrix, Matrix, Vector, Four, float]
+Polar = tuple[Four, Four]
+Turning = tuple[tuple[Vector, Vector, Vector, Vector], Matrix, tuple[float, float], Vector]
 
 
 @inline_kernel
@@ -95,10 +98,7 @@ def skew_part(E: Matrix) -> Vector:
 def fall_of_cosine(s: Vector, trace: float) -> float:
     """1 - cos of the angle of a rotation matrix, without cancellation where that is small."""
     k = 0.5 * (3.0 - trace)
-    if k.real < SMALL_ANGLE:
-        s2 = dot(s, s)
-        k = s2 / (1.0 + np.sqrt(1.0 - s2))
-    return k
+    return 2.0 * dot(s, s) / (1.0 + trace) if k.real < SMALL_ANGLE else k
 
 
 @inline_kernel
@@ -116,117 +116,201 @@ def value_and_difference(k0: float, k1: float) -> tuple[float, float]:
 
 
 @inline_kernel
-def measure_deformation(
-    length: float, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, e: int
-) -> None:
-    """Row e of ``data`` from the world vector r = x_b - x_a and the rotations; k0 of E^T S and of E at the start."""
-    p = apply_transpose(Ra, r)
+def turned_back(c: float, s: float, S: Matrix) -> Matrix:
+    """Ry^T S: the first of the two turns of E taken off."""
+    return (
+        c * S[0] + s * S[6], c * S[1] + s * S[7], c * S[2] + s * S[8],
+        S[3], S[4], S[5],
+        c * S[6] - s * S[0], c * S[7] - s * S[1], c * S[8] - s * S[2],
+    )  # fmt: skip
+
+
+@inline_kernel
+def in_plane(H: Matrix) -> Four:
+    """What the second turn of E acts on: H11 + H22, H21 - H12, H13, H23."""
+    return (H[0] + H[4], H[3] - H[1], H[2], H[5])
+
+
+@inline_kernel
+def turned_in_plane(r: float, i: float, level: Four) -> Four:
+    """The same four numbers of Rz^T H."""
+    both, apart, x, y = level
+    return (r * both + i * apart, r * apart - i * both, r * x + i * y, r * y - i * x)
+
+
+@inline_kernel
+def skew_of_frame(c: float, s: float, r: float, i: float) -> Vector:
+    """vee(skew E)."""
+    return (-0.5 * s * i, -0.5 * s * (1.0 + r), 0.5 * i * (1.0 + c))
+
+
+@inline_kernel
+def measure_frame(x: Vector, Ra: Matrix, Rb: Matrix, data: Floats, e: int) -> None:
+    """p, S, l and (c, s, r, i) of row e from the world vector x = x_b - x_a and the rotations."""
+    p, S = apply_transpose(Ra, x), product(transpose(Ra), Rb)
     flat = p[0] * p[0] + p[2] * p[2]
     if not flat.real > NO_LENGTH:
         flat = NO_LENGTH  # numbers that are none, in a search that failed, must not end the kernel
     chord, rho = np.sqrt(flat + p[1] * p[1]), np.sqrt(flat)
-    per_chord, per_rho = 1.0 / chord, 1.0 / rho
-    c, s, share, i = p[0] * per_rho, p[2] * per_rho, rho * per_chord, p[1] * per_chord
-    E, S = frame_matrix(c, s, share, i), product(transpose(Ra), Rb)
-    of_frame = skew_part(E)
+    per_both = 1.0 / (chord * rho)
+    per_chord, per_rho = per_both * rho, per_both * chord
+    store(p, data, e, P)
+    store((p[0] * per_rho, p[2] * per_rho, rho * per_chord, p[1] * per_chord), data, e, FRAME)
+    store(S, data, e, TURN)
+    data[e, CHORD] = chord
+
+
+@inline_kernel
+def measure_deformation(length: float, k0: tuple[float, float], data: Floats, e: int) -> None:
+    """The rest of row e; k0 of E^T S and of E at the start of the step."""
+    c, s, r, i = data[e, FRAME], data[e, FRAME + 1], data[e, FRAME + 2], data[e, FRAME + 3]
     # (3 - trace E) / 2 without cancellation, as 1 - c = s^2 / (1 + c) and 1 - r = i^2 / (1 + r)
-    k_frame = s * s / (1.0 + c) + 0.5 * (1.0 + c) * i * i / (1.0 + share)
-    of_turn, trace = between_directors(E, S)
-    k = fall_of_cosine(of_turn, trace)
+    one_c, one_r = 1.0 + c, 1.0 + r
+    k_frame = (s * s * one_r + 0.5 * one_c * one_c * i * i) / (one_c * one_r)
+    H = turned_back(c, s, load9(data, e, TURN))
+    level = in_plane(H)
+    both, apart, x3, y3 = turned_in_plane(r, i, level)
+    of_turn = (0.5 * (H[7] - y3), 0.5 * (x3 - H[6]), 0.5 * apart)
+    k = fall_of_cosine(of_turn, both + H[8])
     a_frame, da_frame = value_and_difference(k0[1], k_frame)
     a, da = value_and_difference(k0[0], k)
-    theta = scale(-a_frame, of_frame)
-    store(p, data, e, P)
-    store((c, s, share, i), data, e, FRAME)
+    theta = scale(-a_frame, skew_of_frame(c, s, r, i))
     store(of_turn, data, e, S_TURN)
-    store(S, data, e, TURN)
-    store((chord - length, -length * theta[2], length * theta[1]), data, e, U)
+    store(level, data, e, LEVEL)
+    store((data[e, CHORD] - length, -length * theta[2], length * theta[1]), data, e, U)
     store(plus3(scale(a, of_turn), -1.0, theta), data, e, PSI)
     data[e, K_FRAME], data[e, A_FRAME], data[e, DA_FRAME] = k_frame, a_frame, da_frame
-    data[e, K], data[e, A], data[e, DA], data[e, CHORD] = k, a, da, chord
+    data[e, K], data[e, A], data[e, DA] = k, a, da
+
+
+@inline_kernel
+def skew_of_row(data: Floats, e: int) -> Vector:
+    """The same of row e."""
+    return skew_of_frame(data[e, FRAME], data[e, FRAME + 1], data[e, FRAME + 2], data[e, FRAME + 3])
+
+
+@inline_kernel
+def mean_turn(start: Floats, end: Floats, e: int) -> Matrix:
+    """The mean of S over a step."""
+    return scale_matrix(0.5, add_matrices(load9(start, e, TURN), load9(end, e, TURN)))
+
+
+@inline_kernel
+def mean4(start: Floats, end: Floats, e: int, k: int) -> Four:
+    """Means of four columns from k on."""
+    return (
+        0.5 * (start[e, k] + end[e, k]), 0.5 * (start[e, k + 1] + end[e, k + 1]),
+        0.5 * (start[e, k + 2] + end[e, k + 2]), 0.5 * (start[e, k + 3] + end[e, k + 3]),
+    )  # fmt: skip
+
+
+@inline_kernel
+def polar_means(start: Floats, end: Floats, e: int) -> Polar:
+    """Means of (c, s, r, i) over a step, and one over c^2 + s^2, rho (c^2 + s^2), r^2 + i^2 and l (r^2 + i^2)."""
+    c, s, r, i = mean4(start, end, e, FRAME)
+    chord = 0.5 * (start[e, CHORD] + end[e, CHORD])
+    rho = 0.5 * (start[e, CHORD] * start[e, FRAME + 2] + end[e, CHORD] * end[e, FRAME + 2])
+    of_rho, of_chord = rho * (c * c + s * s), chord * (r * r + i * i)
+    per_both = 1.0 / (of_rho * of_chord)
+    per_rho, per_chord = per_both * of_chord, per_both * of_rho
+    return (c, s, r, i), (rho * per_rho, per_rho, chord * per_chord, per_chord)
+
+
+@inline_kernel
+def changes_of_chord(dp: Vector, polar: Polar) -> Vector:
+    """dl, dphi and dpsi."""
+    (c, s, r, i), (per_flat, per_rho, per_round, per_chord) = polar
+    d_rho = per_flat * (c * dp[0] + s * dp[2])
+    d_chord, d_psi = per_round * (r * d_rho + i * dp[1]), per_chord * (r * dp[1] - i * d_rho)
+    return d_chord, per_rho * (c * dp[2] - s * dp[0]), d_psi
+
+
+@inline_kernel
+def force_on_chord(g: Vector, polar: Polar) -> Vector:
+    """gp with gp . dp = g . (dl, dphi, dpsi)."""
+    (c, s, r, i), (per_flat, per_rho, per_round, per_chord) = polar
+    along, across, turn = per_round * g[0], per_chord * g[2], per_rho * g[1]
+    on_rho = per_flat * (along * r - across * i)
+    return on_rho * c - turn * s, along * i + across * r, on_rho * s + turn * c
+
+
+@inline_kernel
+def turning_rates(start: Floats, end: Floats, e: int, frame: Four) -> Turning:
+    """How rotation vectors change over a step.
+
+    With dphi and dpsi those of theta1 and of theta2 - theta1; C = Rz^T Ry^T S , mean and difference of A and the mean
+    skew part of E^T S, for the change of theta2 with S.
+    """
+    c, s, r, i = frame
+    a, a_frame = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, A_FRAME] + end[e, A_FRAME])
+    da, da_frame = end[e, DA], end[e, DA_FRAME]
+    of_frame = mean(skew_of_row(start, e), skew_of_row(end, e))
+    of_turn = mean(load3(start, e, S_TURN), load3(end, e, S_TURN))
+    one_c, one_r = 1.0 + c, 1.0 + r
+    half = 0.5 * a_frame
+    first_phi = plus3(scale(half, (i * c, c * one_r, i * s)), -0.5 * da_frame * s * one_r, of_frame)
+    first_psi = plus3(scale(half, (s * r, -s * i, -r * one_c)), -0.5 * da_frame * i * one_c, of_frame)
+    K = turned_back(c, s, mean_turn(start, end, e))
+    both, apart, x3, y3 = turned_in_plane(r, i, mean4(start, end, e, LEVEL))
+    half = 0.5 * a
+    phi = scale(half, (i * K[8] - K[1], r * K[8] + K[0], -i * K[6] - r * K[7]))
+    phi = sub(plus3(phi, -0.5 * da * (r * K[6] - i * K[7] - K[2]), of_turn), first_phi)
+    psi = sub(plus3(scale(half, (x3, y3, -both)), -0.5 * da * apart, of_turn), first_psi)
+    C = (
+        r * K[0] + i * K[3], r * K[1] + i * K[4], r * K[2] + i * K[5],
+        r * K[3] - i * K[0], r * K[4] - i * K[1], r * K[5] - i * K[2],
+        K[6], K[7], K[8],
+    )  # fmt: skip
+    return (first_phi, first_psi, phi, psi), C, (half, da), of_turn
+
+
+@inline_kernel
+def put_deformation_change(
+    length: float, dp: Vector, turn: Vector, polar: Polar, rates: Turning, end: Floats, e: int
+) -> None:
+    """Change of w over a step into row e of ``end``, exactly; ``turn`` is the Cayley vector of S."""
+    (first_phi, first_psi, phi, psi), C, (half, da), of_turn = rates
+    d_chord, d_phi, d_psi = changes_of_chord(dp, polar)
+    own = scale(half, sub(scale(C[0] + C[4] + C[8], turn), apply_transpose(C, turn)))
+    own = plus3(own, da * dot(skew_part(C), turn), of_turn)
+    store((
+        d_chord, -length * (first_phi[2] * d_phi + first_psi[2] * d_psi),
+        length * (first_phi[1] * d_phi + first_psi[1] * d_psi),
+    ), end, e, CHANGE)  # fmt: skip
+    store(plus3(plus3(own, d_phi, phi), d_psi, psi), end, e, CHANGE + 3)
+
+
+@inline_kernel
+def deformation_gradient(length: float, n: Vector, m: Vector, polar: Polar, rates: Turning) -> tuple[Vector, Vector]:
+    """(gp, g) with (n, m) . dw = gp . dp + g . turn, exactly."""
+    (first_phi, first_psi, phi, psi), C, (half, da), of_turn = rates
+    y, z = length * n[2], -length * n[1]
+    on_phi, on_psi = first_phi[1] * y + first_phi[2] * z, first_psi[1] * y + first_psi[2] * z
+    gp = force_on_chord((n[0], on_phi + dot(phi, m), on_psi + dot(psi, m)), polar)
+    g = scale(half, sub(scale(C[0] + C[4] + C[8], m), apply(C, m)))
+    return gp, plus3(g, da * dot(of_turn, m), skew_part(C))
+
+
+@inline_kernel
+def relative_turn(turn: Vector, spin: Vector) -> tuple[Vector, float]:
+    """The Cayley vector factor (turn - 1/2 spin x turn) of S = R_a^T R_b, and factor.
+
+    ``turn`` is h (omega_b - omega_a) and ``spin`` the Cayley vector of b, in the axes of b at the start. The same holds
+    with that of a in place of ``spin``; but only so do both ends of the step count alike.
+    """
+    factor = 1.0 / (1.0 + 0.25 * dot(sub(spin, turn), spin))
+    return scale(factor, plus3(turn, -0.5, cross(spin, turn))), factor
 
 
 @inline_kernel
 def mean_frames(start: Floats, end: Floats, e: int) -> Corotated:
-    """Means over a step of E, S, p and (c, s, r, i), and one over those of (l, rho)."""
+    """Means over a step of E, S, p and (c, s, r, i), and one over that of l: for the tangent."""
     E0 = frame_matrix(start[e, FRAME], start[e, FRAME + 1], start[e, FRAME + 2], start[e, FRAME + 3])
     E1 = frame_matrix(end[e, FRAME], end[e, FRAME + 1], end[e, FRAME + 2], end[e, FRAME + 3])
     E = scale_matrix(0.5, add_matrices(E0, E1))
-    S = scale_matrix(0.5, add_matrices(load9(start, e, TURN), load9(end, e, TURN)))
     p = mean(load3(start, e, P), load3(end, e, P))
-    c, s = 0.5 * (start[e, FRAME] + end[e, FRAME]), 0.5 * (start[e, FRAME + 1] + end[e, FRAME + 1])
-    r, i = 0.5 * (start[e, FRAME + 2] + end[e, FRAME + 2]), 0.5 * (start[e, FRAME + 3] + end[e, FRAME + 3])
-    rho = 0.5 * (start[e, CHORD] * start[e, FRAME + 2] + end[e, CHORD] * end[e, FRAME + 2])
-    return E, S, p, (c, s, r, i), (2.0 / (start[e, CHORD] + end[e, CHORD]), 1.0 / rho)
-
-
-@inline_kernel
-def change_of_frame(dp: Vector, means: Corotated) -> tuple[float, Matrix]:
-    """Changes of the chord and of E over a step."""
-    _, _, p, (c, s, r, i), (per_chord, per_rho) = means
-    d_chord, d_rho = per_chord * dot(p, dp), per_rho * (p[0] * dp[0] + p[2] * dp[2])
-    dc, ds = per_rho * (dp[0] - c * d_rho), per_rho * (dp[2] - s * d_rho)
-    dr, di = per_chord * (d_rho - r * d_chord), per_chord * (dp[1] - i * d_chord)
-    first, third = (c * dr + r * dc, -c * di - i * dc), (s * dr + r * ds, -s * di - i * ds)
-    return d_chord, (first[0], first[1], -ds, di, dr, 0.0 * dc, third[0], third[1], dc)
-
-
-@inline_kernel
-def measure_deformation_change(
-    length: float,
-    moved: tuple[Vector, Vector],
-    world: Matrix,
-    Rb: Matrix,
-    means: Corotated,
-    rows: tuple[Floats, Floats],
-    e: int,
-) -> None:
-    """Change of w over a step into row e of the second of ``rows``, exactly.
-
-    ``moved`` is dp in the axes of a, and what b turned relative to a in the world; ``world`` the mean directors of a
-    times the mean of E, ``Rb`` the mean directors of b.
-    """
-    start, end = rows
-    dp, turn = moved
-    d_chord, dE = change_of_frame(dp, means)
-    b1, b2, b3 = cross(turn, column(Rb, 0)), cross(turn, column(Rb, 1)), cross(turn, column(Rb, 2))
-    turned = (b1[0], b2[0], b3[0], b1[1], b2[1], b3[1], b1[2], b2[2], b3[2])
-    ds_b, fall_b = between_directors(world, turned)
-    ds_E, fall_E = between_directors(dE, means[1])
-    a, a_frame = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, A_FRAME] + end[e, A_FRAME])
-    of_turn = mean(load3(start, e, S_TURN), load3(end, e, S_TURN))
-    d2 = plus3(scale(a, add(ds_b, ds_E)), -0.5 * end[e, DA] * (fall_b + fall_E), of_turn)
-    d1 = plus3(scale(-a_frame, skew_part(dE)), 0.5 * end[e, DA_FRAME] * (dE[0] + dE[4] + dE[8]), skew_part(means[0]))
-    store((d_chord, -length * d1[2], length * d1[1]), end, e, CHANGE)
-    store(sub(d2, d1), end, e, CHANGE + 3)
-
-
-@inline_kernel
-def deformation_gradient(
-    length: float, n: Vector, m: Vector, means: Corotated, rows: tuple[Floats, Floats], e: int
-) -> tuple[Vector, Vector, float]:
-    """(gp, gs, gk) with (n, m) . dw = gp . dp + gs . ds + gk dk, exactly; s and k are those of E^T S for a fixed E."""
-    start, end = rows
-    E, S, p, (c, s, r, i), (per_chord, per_rho) = means
-    a, a_frame = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, A_FRAME] + end[e, A_FRAME])
-    of_turn = mean(load3(start, e, S_TURN), load3(end, e, S_TURN))
-    gs, gk = scale(a, m), end[e, DA] * dot(of_turn, m)
-    on_first = (-m[0], length * n[2] - m[1], -length * n[1] - m[2])
-    fs, fk = scale(-a_frame, on_first), -end[e, DA_FRAME] * dot(skew_part(E), on_first)
-    # of E^T S:  G = S (-gs^ - gk)/2 ;  of E itself:  G = (fs^ - fk)/2
-    G0 = -gk * S[0] - S[1] * gs[2] + S[2] * gs[1] - fk
-    G1 = -gk * S[1] + S[0] * gs[2] - S[2] * gs[0] - fs[2]
-    G2 = -gk * S[2] - S[0] * gs[1] + S[1] * gs[0] + fs[1]
-    G3 = -gk * S[3] - S[4] * gs[2] + S[5] * gs[1] + fs[2]
-    G4 = -gk * S[4] + S[3] * gs[2] - S[5] * gs[0] - fk
-    G6 = -gk * S[6] - S[7] * gs[2] + S[8] * gs[1] - fs[1]
-    G7 = -gk * S[7] + S[6] * gs[2] - S[8] * gs[0] + fs[0]
-    G8 = -gk * S[8] - S[6] * gs[1] + S[7] * gs[0] - fk
-    gc, gsine = 0.5 * (r * G0 - i * G1 + G8), 0.5 * (r * G6 - i * G7 - G2)
-    gr, gi = 0.5 * (c * G0 + s * G6 + G4), 0.5 * (G3 - c * G1 - s * G7)
-    g_chord = per_chord * (n[0] - per_chord * (gi * i + gr * r))
-    both = g_chord + per_rho * (per_chord * gr - per_rho * (gc * c + gsine * s))
-    return (per_rho * gc + both * p[0], per_chord * gi + g_chord * p[1], per_rho * gsine + both * p[2]), gs, gk
+    per_chord = 2.0 / (start[e, CHORD] + end[e, CHORD])
+    return E, mean_turn(start, end, e), p, mean4(start, end, e, FRAME), per_chord
 
 
 @inline_kernel
@@ -259,7 +343,7 @@ def put_deformation_operators(
 ) -> None:
     """dw = on_b t_b - on_a t_a in the frames of the nodes: (4), (5) and (8) of the paper at the middle of a step."""
     start, end = rows
-    E, S, _, (_, _, r, i), (per_chord, _) = means
+    E, S, _, (_, _, r, i), per_chord = means
     l = 1.0 / per_chord
     frames, eta, none = (E, product(transpose(E), S)), i / r, (0.0, 0.0, 0.0)
     f = rotation_vector_rates(scale(-0.5 * (start[e, A_FRAME] + end[e, A_FRAME]), skew_part(E)))
@@ -382,6 +466,7 @@ def add_turning_of_axes(
 def deformation_at(length: float, mean: bool, r: Floats, R: Floats, data: Floats) -> None:
     """Rows of ``data`` of elements of one length, with mean axes or not, from the poses (r, R) of section b in a."""
     for e in range(r.shape[0]):
-        measure_deformation(length, load3(r, e), UNIT, load9(R, e), (0.0, 0.0), data, e)
+        measure_frame(load3(r, e), UNIT, load9(R, e), data, e)
+        measure_deformation(length, (0.0, 0.0), data, e)
         if mean:
             turn_to_mean_axes(length, data, e)

@@ -16,7 +16,11 @@ w1 = 2 eta - w0 and omega = R0 eta = R1 eta,
     G = 1/2 sum_e I_e [ R_b (w_b0 x e) x R_a (w_a1 x e) + R_b (w_b1 x e) x R_a (w_a0 x e) ]
 
 with mean directors, because N is linear in S. A torque h G on b and -h G on a therefore keeps energy and angular
-momentum, both exactly. In a step of no time what is left is the moment m_e x I_e m_e'' of the other node's directors.
+momentum, both exactly. As dS = S c^ with the mean of S and the Cayley vector c of its turn (`corotational`),
+
+    (omega_b - omega_a) . h G = c . 1/2 sum_e I_e [ (w_b0 x e) x S^T (w_a1 x e) + (w_b1 x e) x S^T (w_a0 x e) ] .
+
+In a step of no time what is left is the moment m_e x I_e m_e'' of the other node's directors.
 
 The equations need nodes whose own bodies have their centres of mass at the origin.
 
@@ -36,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.rows import add_to, load3, load9, plus3, store
+from pliant.spatial.rows import add_to, load3, load9, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import add_square
 from pliant.spatial.vectors import (
@@ -56,9 +60,11 @@ from pliant.spatial.vectors import (
     transpose,
 )
 from pliant.structures.nodal.codes import ELEMENT
-from pliant.structures.nodal.corotational import TURN
+from pliant.structures.nodal.corotational import TURN, mean_turn, skew_part
 from pliant.structures.nodal.mechanism import Bools, Elements, Floats, Ints, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, Motion
+
+Spins = tuple[Vector, Vector]
 
 
 @inline_kernel
@@ -78,59 +84,46 @@ def turning_of(elements: Elements, i: int, data: Floats) -> Matrix:
 
 
 @inline_kernel
-def rate_of_x(R: Matrix, w: Vector) -> Vector:
-    """R (w x e) of the x-axis."""
-    return plus3(scale(w[2], column(R, 1)), -w[1], column(R, 2))
+def add_shared_momenta(elements: Elements, a: int, i: int, strain: Floats, spins: Spins, out: Floats, k: int) -> None:
+    """Add what parent a and node i have by each other's spin, in their own axes, to columns of ``out`` from k on."""
+    N = turning_of(elements, i, strain)
+    add_to(1.0, apply(N, spins[1]), out, a, k)
+    add_to(1.0, apply_transpose(N, spins[0]), out, i, k)
 
 
 @inline_kernel
-def rates_across(R: Matrix, w: Vector) -> tuple[Vector, Vector]:
-    """R (w x e) of the y- and the z-axis."""
-    x, y, z = column(R, 0), column(R, 1), column(R, 2)
-    return plus3(scale(w[0], z), -w[2], x), plus3(scale(w[1], x), -w[0], y)
+def end_spin(i: int, motion: Motion) -> Vector:
+    """w1 of node i."""
+    return sub(scale(2.0, load3(motion.step.Y, i, 3)), load3(motion.now.w, i))
 
 
 @inline_kernel
-def torque_between(I: Vector, Rb: Matrix, w_b: Vector, Ra: Matrix, w_a: Vector) -> Vector:
-    """sum_e I_e R_b (w_b x e) x R_a (w_a x e)."""
-    b, a = rates_across(Rb, w_b), rates_across(Ra, w_a)
-    total = plus3(scale(I[1], cross(b[0], a[0])), I[2], cross(b[1], a[1]))
-    if I[0] != 0.0:
-        total = plus3(total, I[0], cross(rate_of_x(Rb, w_b), rate_of_x(Ra, w_a)))
-    return total
-
-
-@inline_kernel
-def start_shared(elements: Elements, a: int, i: int, motion: Motion) -> None:
-    """Momenta at the start of a step that parent a and node i have by each other's spin."""
-    now, start = motion.now, motion.start
-    N = turning_of(elements, i, start.strain)
-    store(apply(load9(start.R, a), apply(N, load3(now.w, i))), motion.step.shared, i)
-    store(apply(load9(start.R, i), apply_transpose(N, load3(now.w, a))), motion.step.shared, i, 3)
+def shared_torque(elements: Elements, a: int, i: int, motion: Motion) -> Vector:
+    """-G, on the Cayley vector of S."""
+    I, S = load3(elements.shared, i, 1), mean_turn(motion.start.strain, motion.end.strain, i)
+    a0, b0, a1, b1 = load3(motion.now.w, a), load3(motion.now.w, i), end_spin(a, motion), end_spin(i, motion)
+    xx, xy, xz = b0[0] * a1[0] + b1[0] * a0[0], b0[0] * a1[1] + b1[0] * a0[1], b0[0] * a1[2] + b1[0] * a0[2]
+    yx, yy, yz = b0[1] * a1[0] + b1[1] * a0[0], b0[1] * a1[1] + b1[1] * a0[1], b0[1] * a1[2] + b1[1] * a0[2]
+    zx, zy, zz = b0[2] * a1[0] + b1[2] * a0[0], b0[2] * a1[1] + b1[2] * a0[1], b0[2] * a1[2] + b1[2] * a0[2]
+    # sum over both orders of I_e (w_b x e) (w_a x e)^T
+    M = (
+        I[1] * zz + I[2] * yy, -I[2] * yx, -I[1] * zx,
+        -I[2] * xy, I[2] * xx + I[0] * zz, -I[0] * zy,
+        -I[1] * xz, -I[0] * yz, I[1] * xx + I[0] * yy,
+    )  # fmt: skip
+    return skew_part(product(M, S))
 
 
 @inline_kernel
 def balance_shared(elements: Elements, gravity: Vector, a: int, i: int, motion: Motion) -> tuple[float, float]:
-    """Inertia and weight that node i shares with its parent a; changes of kinetic and potential energy."""
-    h, now, end, step = motion.signals.h[0], motion.now, motion.end, motion.step
-    c, I = elements.shared[i, 0], load3(elements.shared, i, 1)
+    """Mass and its weight that node i shares with its parent a; changes of kinetic and potential energy."""
+    h, now, step, c = motion.signals.h[0], motion.now, motion.step, elements.shared[i, 0]
     ya, yb = load3(step.Y, a), load3(step.Y, i)
     dva, dvb = scale(2.0 * c, sub(ya, load3(now.v, a))), scale(2.0 * c, sub(yb, load3(now.v, i)))
     weight = scale(-h * c, gravity)
-    wa, wb = load3(now.w, a), load3(now.w, i)
-    wa1, wb1 = sub(scale(2.0, load3(step.Y, a, 3)), wa), sub(scale(2.0, load3(step.Y, i, 3)), wb)
-    N = turning_of(elements, i, end.strain)
-    Rma, Rmb = load9(step.R_mean, a), load9(step.R_mean, i)
-    G = add(torque_between(I, Rmb, wb, Rma, wa1), torque_between(I, Rmb, wb1, Rma, wa))
-    on_a = sub(apply(load9(end.R, a), apply(N, wb1)), load3(step.shared, i))
-    on_b = sub(apply(load9(end.R, i), apply_transpose(N, wa1)), load3(step.shared, i, 3))
-    on_a, on_b = plus3(on_a, 0.5 * h, G), plus3(on_b, -0.5 * h, G)
     add_to(1.0, add(dvb, weight), step.rho, a)
-    add_to(1.0, on_a, step.rho, a, 3)
     add_to(1.0, add(dva, weight), step.rho, i)
-    add_to(1.0, on_b, step.rho, i, 3)
-    kinetic = dot(ya, dvb) + dot(yb, dva) + dot(load3(step.omega, a), on_a) + dot(load3(step.omega, i), on_b)
-    return kinetic, dot(weight, add(ya, yb))
+    return dot(ya, dvb) + dot(yb, dva), dot(weight, add(ya, yb))
 
 
 @inline_kernel
@@ -239,6 +232,25 @@ def inverse(A: Matrix) -> Matrix:
 
 
 @inline_kernel
+def symmetric_inverse(A: Matrix) -> Matrix:
+    """Of a symmetric 3 x 3 matrix."""
+    c0, c1, c2 = A[4] * A[8] - A[5] * A[5], A[5] * A[2] - A[1] * A[8], A[1] * A[5] - A[4] * A[2]
+    f = 1.0 / (A[0] * c0 + A[1] * c1 + A[2] * c2)
+    xx, xy, xz = f * c0, f * c1, f * c2
+    yy, yz, zz = f * (A[0] * A[8] - A[2] * A[2]), f * (A[2] * A[1] - A[0] * A[5]), f * (A[0] * A[4] - A[1] * A[1])
+    return xx, xy, xz, xy, yy, yz, xz, yz, zz
+
+
+@inline_kernel
+def symmetric_product(A: Matrix, B: Matrix) -> Matrix:
+    """A B where it is known to be symmetric."""
+    x, y, z = column(B, 0), column(B, 1), column(B, 2)
+    a, b, c = (A[0], A[1], A[2]), (A[3], A[4], A[5]), (A[6], A[7], A[8])
+    xy, xz, yz = dot(a, y), dot(a, z), dot(b, z)
+    return dot(a, x), xy, xz, xy, dot(b, y), yz, xz, yz, dot(c, z)
+
+
+@inline_kernel
 def condense(mechanism: Mechanism, at: Moment, M: Floats, own: Condensed) -> None:
     """Eliminate inner nodes; the inertias M (nodes, 6, 6) of the others become those with what follows them."""
     elements, bodies, count = mechanism.elements, mechanism.bodies, own.inner.shape[0]
@@ -253,16 +265,16 @@ def condense(mechanism: Mechanism, at: Moment, M: Floats, own: Condensed) -> Non
         if not own.inner[i]:
             store(N, own.between, i)
             continue
-        back = inverse(add_matrices(load9(bodies.J, i), load9(own.turning, i)))
+        back = symmetric_inverse(add_matrices(load9(bodies.J, i), load9(own.turning, i)))
         A = scale_matrix(-1.0, product(back, transpose(N)))
         store(A, own.A, i)
         if p >= 0:
-            add_to(1.0, product(N, A), own.turning, p)
+            add_to(1.0, symmetric_product(N, A), own.turning, p)
         if b >= 0:
             C = load9(own.between, b)
             B = scale_matrix(-1.0, product(back, C))
             store(B, own.B, i)
-            add_to(1.0, product(transpose(C), B), own.turning, b)
+            add_to(1.0, symmetric_product(transpose(C), B), own.turning, b)
             store(product(N, B), own.between, b)
     for i in range(count):
         if own.inner[i]:

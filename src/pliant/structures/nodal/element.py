@@ -12,24 +12,11 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel
 from pliant.mechanics.joint_laws import NO_TIME
-from pliant.spatial.rows import add_to, load3, load6, load9, plus6, scale6, store
+from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, scale6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
-from pliant.spatial.vectors import (
-    UNIT,
-    Matrix,
-    Vector,
-    add,
-    apply,
-    apply_transpose,
-    cross,
-    dot,
-    mean,
-    product,
-    scale,
-    sub,
-)
-from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
+from pliant.spatial.vectors import UNIT, Matrix, Vector, add, apply, apply_transpose, cross, dot, mean, scale, sub
+from pliant.structures.nodal.codes import COROTATIONAL_MEAN, ELEMENT, POSE
 from pliant.structures.nodal.corotational import (
     K_FRAME,
     LARGEST_TURN,
@@ -40,13 +27,18 @@ from pliant.structures.nodal.corotational import (
     from_mean_axes,
     mean_frames,
     measure_deformation,
-    measure_deformation_change,
+    measure_frame,
+    polar_means,
+    put_deformation_change,
     put_deformation_operators,
+    relative_turn,
     turn_change_to_mean_axes,
     turn_rows_to_mean_axes,
     turn_to_mean_axes,
+    turning_rates,
 )
-from pliant.structures.nodal.mechanism import Elements, Floats
+from pliant.structures.nodal.coupling import shared_torque
+from pliant.structures.nodal.mechanism import Elements, Floats, Tree
 from pliant.structures.nodal.motion import Factors, Moment, Motion
 from pliant.structures.relative_pose import (
     CHANGE,
@@ -69,11 +61,18 @@ def measure_element(
 ) -> None:
     """The deformation of the element of node i, with r = x_b - x_a in the world; k0 from `angles` of the start."""
     if elements.kind != POSE:
-        measure_deformation(elements.length[i], r, Ra, Rb, k0, data, i)
-        if elements.kind == COROTATIONAL_MEAN:
-            turn_to_mean_axes(elements.length[i], data, i)
+        measure_frame(r, Ra, Rb, data, i)
+        measure_corotated(elements, k0, data, i)
     else:
         measure_relative_pose(r, Ra, Rb, k0[0], data, i)
+
+
+@inline_kernel
+def measure_corotated(elements: Elements, k0: tuple[float, float], data: Floats, i: int) -> None:
+    """The deformation of a co-rotational element whose frame is measured."""
+    measure_deformation(elements.length[i], k0, data, i)
+    if elements.kind == COROTATIONAL_MEAN:
+        turn_to_mean_axes(elements.length[i], data, i)
 
 
 @inline_kernel
@@ -92,32 +91,29 @@ def too_bent(elements: Elements, i: int, at: Moment) -> bool:
 
 @inline_kernel
 def corotational_force(
-    elements: Elements,
-    i: int,
-    h: float,
-    moved: tuple[Vector, Vector],
-    means: tuple[Matrix, Matrix],
-    ends: tuple[Moment, Moment],
+    elements: Elements, i: int, h: float, dp: Vector, turn: Vector, ends: tuple[Moment, Moment]
 ) -> tuple[Twist, Vector, Vector]:
-    """What `change_and_force` asks for, of a co-rotational element."""
+    """Change of the deformation of a co-rotational element over a step, section force and moment, and (gp, g).
+
+    ``dp`` is the change of p and ``turn`` the Cayley vector of S; gp . dp + g . turn is the work on the element.
+    """
     start, end = ends
-    (move, turn), (Ra, Rb) = moved, means
-    rows, frames = (start.strain, end.strain), mean_frames(start.strain, end.strain, i)
-    world = product(Ra, frames[0])
-    measure_deformation_change(elements.length[i], (apply_transpose(Ra, move), turn), world, Rb, frames, rows, i)
+    rows, length = (start.strain, end.strain), elements.length[i]
+    polar = polar_means(start.strain, end.strain, i)
+    rates = turning_rates(start.strain, end.strain, i, polar[0])
+    put_deformation_change(length, dp, turn, polar, rates, end.strain, i)
     if elements.kind == COROTATIONAL_MEAN:
-        turn_change_to_mean_axes(elements.length[i], start.strain, end.strain, i)
+        turn_change_to_mean_axes(length, start.strain, end.strain, i)
     n, m = mean_stress(elements, i, h, start, end)
     force, moment = n, m
     if elements.kind == COROTATIONAL_MEAN:
-        force, moment = from_mean_axes(elements.length[i], rows, i, n, m)
-    gp, gs, gk = deformation_gradient(elements.length[i], force, moment, frames, rows, i)
-    F, T = apply(Ra, gp), world_force(world, Rb, (gp, gs, gk))[1]
-    return join(n, m), F, T
+        force, moment = from_mean_axes(length, rows, i, n, m)
+    gp, g = deformation_gradient(length, force, moment, polar, rates)
+    return join(n, m), gp, g
 
 
 @inline_kernel
-def change_and_force(
+def pose_force(
     elements: Elements,
     i: int,
     h: float,
@@ -125,14 +121,12 @@ def change_and_force(
     means: tuple[Matrix, Matrix],
     ends: tuple[Moment, Moment],
 ) -> tuple[Twist, Vector, Vector]:
-    """Change of the deformation over a step, section force and moment, and force and torque on node b in the world.
+    """Change of the deformation of a pose element over a step, section force and moment, and force and torque on node b
+    in the world.
 
-    ``moved`` is what b moved and turned relative to a, ``means`` are the mean directors of both.
+    ``moved`` is what b moved and turned relative to a in the world, ``means`` are the mean directors of both.
     """
-    start, end = ends
-    (move, turn), (Ra, Rb) = moved, means
-    if elements.kind != POSE:
-        return corotational_force(elements, i, h, moved, means, ends)
+    (start, end), (move, turn), (Ra, Rb) = ends, moved, means
     measure_change(move, turn, Ra, Rb, start.strain, end.strain, i)
     n, m = mean_stress(elements, i, h, start, end)
     F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
@@ -171,30 +165,54 @@ def node_distance(a: int, b: int, at: Moment) -> Vector:
 
 
 @inline_kernel
-def measure_end(elements: Elements, a: int, i: int, start: Moment, end: Moment) -> None:
-    """The deformation of the element between node a and node i at the end of a step."""
-    r, Ra, Rb = node_distance(a, i, end), load9(end.R, a), load9(end.R, i)
-    measure_element(elements, r, Ra, Rb, angles(start.strain, i), end.strain, i)
+def measure_ends(elements: Elements, tree: Tree, motion: Motion) -> None:
+    """The deformation of every element at the end of a step.
+
+    Loops of their own, and short ones: what one element waits for is hidden by the next.
+    """
+    start, end = motion.start, motion.end
+    for i in range(tree.parent.shape[0]):
+        if tree.joint_type[i] == ELEMENT:
+            a = tree.parent[i]
+            r, Ra, Rb = node_distance(a, i, end), load9(end.R, a), load9(end.R, i)
+            if elements.kind != POSE:
+                measure_frame(r, Ra, Rb, end.strain, i)
+            else:
+                measure_relative_pose(r, Ra, Rb, start.strain[i, K], end.strain, i)
+    if elements.kind != POSE:
+        for i in range(tree.parent.shape[0]):
+            if tree.joint_type[i] == ELEMENT:
+                measure_corotated(elements, angles(start.strain, i), end.strain, i)
 
 
 @inline_kernel
-def balance_element(elements: Elements, a: int, i: int, motion: Motion) -> tuple[float, float, float]:
-    """Forces of the measured element between node a and node i; work on it, squares of its impulse and its rounding."""
+def balance_element(elements: Elements, a: int, i: int, motion: Motion) -> tuple[float, float, float, float]:
+    """Forces of the measured element between node a and node i; work on it, squares of its impulse and its rounding,
+    and the change of kinetic energy by inertia that turns."""
     h, start, end, step = motion.signals.h[0], motion.start, motion.end, motion.step
-    Ra, Rb = load9(step.R_mean, a), load9(step.R_mean, i)
+    Ra = load9(step.R_mean, a)
     r = mean(node_distance(a, i, start), node_distance(a, i, end))
     spin = load3(step.omega, a)
     y, carried = load3(step.Y, i), add(load3(step.Y, a), cross(spin, r))
-    turn = scale(h, sub(load3(step.omega, i), spin))
-    moved = (scale(h, sub(y, carried)), turn)
-    stress, F, T = change_and_force(elements, i, h, moved, (Ra, Rb), (start, end))
+    move, turn, kinetic = scale(h, sub(y, carried)), scale(h, sub(load3(step.omega, i), spin)), 0.0
+    if elements.kind != POSE:
+        Rb, spin = load9(start.R, i), scale(h, load3(step.Y, i, 3))
+        turn, factor = relative_turn(apply_transpose(Rb, turn), spin)
+        stress, gp, g = corotational_force(elements, i, h, apply_transpose(Ra, move), turn, (start, end))
+        if elements.couples:
+            shared = shared_torque(elements, a, i, motion)
+            g, kinetic = add(g, shared), dot(shared, turn)
+        F, T = apply(Ra, gp), apply(Rb, scale(factor, plus3(g, 0.5, cross(spin, g))))
+    else:
+        stress, F, T = pose_force(elements, i, h, (move, turn), (Ra, load9(step.R_mean, i)), (start, end))
     add_to(h, F, step.rho, i)
     add_to(h, T, step.rho, i, 3)
     add_to(-h, F, step.rho, a)
     add_to(-h, add(T, cross(r, F)), step.rho, a, 3)
     work = dot(linear(stress), load3(end.strain, i, CHANGE)) + dot(angular(stress), load3(end.strain, i, CHANGE + 3))
     rounding = 2.0 * EPSILON * h * (h * elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0]) / elements.length[i]
-    return work, h * h * (dot(F, F) + dot(T, T)), rounding * rounding * (dot(y, y) + dot(carried, carried))
+    rounding_2 = rounding * rounding * (dot(y, y) + dot(carried, carried))
+    return work, h * h * (dot(F, F) + dot(T, T)), rounding_2, kinetic
 
 
 @inline_kernel
@@ -308,8 +326,11 @@ def instant_wrench(elements: Elements, i: int, r: Vector, R: Matrix, rho: Twist,
     # a second time from the angle found, so that slopes between two angles become derivatives
     for _ in range(2):
         measure_element(elements, r, UNIT, R, angles(at.strain, i), at.strain, i)
-    moved = (scale(NO_TIME, apply(R, linear(rho))), scale(NO_TIME, apply(R, angular(rho))))
-    _, F, T = change_and_force(elements, i, NO_TIME, moved, (UNIT, R), (at, at))
+    move, turn = scale(NO_TIME, linear(rho)), scale(NO_TIME, angular(rho))
+    if elements.kind != POSE:
+        _, gp, torque = corotational_force(elements, i, NO_TIME, apply(R, move), turn, (at, at))
+        return apply_transpose(R, gp), torque
+    _, F, T = pose_force(elements, i, NO_TIME, (apply(R, move), apply(R, turn)), (UNIT, R), (at, at))
     return apply_transpose(R, F), apply_transpose(R, T)
 
 

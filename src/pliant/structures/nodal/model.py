@@ -138,7 +138,7 @@ class PoseElementArm(ArmFacts):
 
     @cached_property
     def _start(self) -> Floats:
-        return self.initial_state()
+        return self._undeformed_near(None, None, None)
 
     def line_owners(self, inputs: Inputs) -> tuple[str, ...]:
         """The part to which each line belongs, in the order of the arrays."""
@@ -151,6 +151,11 @@ class PoseElementArm(ArmFacts):
 
         Positions and rates of loop joints that are not held follow from the others.
         """
+        if position is None and rate is None and held is None:
+            return self._start.copy()
+        return self._undeformed_near(position, rate, held)
+
+    def _undeformed_near(self, position: Floats | None, rate: Floats | None, held: tuple[bool, ...] | None) -> Floats:
         stays = np.zeros(len(self.joint_names), np.bool_) if held is None else np.array(held, np.bool_)
         laws = [self.robot.freedom(name).law for name in self.joint_names]
         q = [law.initial_position for law in laws] if position is None else position

@@ -38,7 +38,7 @@ class Moment(NamedTuple):
     x_low: Floats  # (nodes, 3)
     quaternion: Floats  # (nodes, 4)
     R: Floats  # (nodes, 9)
-    strain: Floats  # (nodes, 40) deformation of every element
+    strain: Floats  # (nodes, 44) deformation of every element
     q: Floats  # (coordinates,)
     phi: Floats  # (lines,)
     bushing: Floats  # (lines, 29) relative pose of every bushing, in its first row
@@ -56,8 +56,8 @@ class Step(NamedTuple):
     axis: Floats  # (nodes, 3) mean axis of the joint, world
     lever: Floats  # (nodes, 3) mean vector from the parent's origin to the node's, world
     share: Floats  # (nodes,) change of the joint coordinate per h s
-    spun: Floats  # (nodes, 3) angular momentum of each body at the start of the step, world
-    shared: Floats  # (nodes, 6) that of the parent and of the node of an element by each other's spin
+    spun: Floats  # (nodes, 3) angular momentum of each node at the start of the step, world
+    shared: Floats  # (nodes, 6) what it has of that by the spins of its neighbours, at the start and the end, own axes
     rho: Floats  # (nodes, 6) impulse balance of the nodes, world; joint children are added to parents
     row: Floats  # (nodes,) balance of the joint coordinate
     torque: Floats  # (coordinates, 2) effort on the joint and minus its derivative in the coordinate

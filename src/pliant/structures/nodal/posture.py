@@ -44,17 +44,17 @@ class Columns(NamedTuple):
 def columns_of(tree: Tree) -> Columns:
     """The three revolutes of a ball joint, freshly restarted, are one joint: the last has all three directions."""
     place, S, count = [], [], 0
-    in_ball = np.flatnonzero(tree.restarts)
-    for i in range(len(tree.parent)):
-        if tree.joint_type[i] in (GROUND, FREE, ELEMENT):
+    in_ball = set(np.flatnonzero(tree.restarts).tolist())
+    for i, joint_type in enumerate(tree.joint_type.tolist()):
+        if joint_type in (GROUND, FREE, ELEMENT):
             directions = np.eye(6)
-        elif tree.joint_type[i] == FIXED or i in in_ball or i - 1 in in_ball:
+        elif joint_type == FIXED or i in in_ball or i - 1 in in_ball:
             directions = np.zeros((6, 0))
         elif i - 2 in in_ball:
             directions = np.concatenate([np.zeros((3, 3)), tree.axis[i - 2 : i + 1].T])
         else:
             directions = np.zeros((6, 1))
-            directions[3 if tree.joint_type[i] == REVOLUTE else 0 :, 0][:3] = tree.axis[i]
+            directions[3 if joint_type == REVOLUTE else 0 :, 0][:3] = tree.axis[i]
         place.append(slice(count, count + directions.shape[1]))
         S.append(directions)
         count += directions.shape[1]
@@ -76,8 +76,7 @@ def unknowns_of(columns: Columns, tree: Tree, rotors: Ints) -> Unknowns:
 
 def body_inertias(bodies: Bodies) -> Floats:
     """(nodes, 6, 6) about the nodes, in their axes."""
-    rows = zip(bodies.mass, bodies.center, bodies.J.reshape(-1, 3, 3))
-    return np.array([spatial_inertia(*row) for row in rows])
+    return spatial_inertia(bodies.mass, bodies.center, bodies.J.reshape(-1, 3, 3))
 
 
 def momenta(elements: Elements, tree: Tree, bodies: Bodies, R: Floats, twists: Floats) -> Floats:
@@ -190,7 +189,7 @@ def poses(
     rotation that a ball joint starts from under the node of its first coordinate: its three axes are the child's.
     """
     tree = structure.tree
-    twists = structure.rest_twist if bent is None else bent
+    steps = pose_from_twist(structure.rest_twist if bent is None else bent)
     shape = (*q.shape[:-1], len(tree.parent), 3)
     x, R = np.zeros(shape), np.zeros((*shape, 3))
     for i in range(len(tree.parent)):
@@ -200,9 +199,8 @@ def poses(
         elif joint_type == FREE:
             x[..., i, :], R[..., i, :, :] = free[i]
         elif joint_type == ELEMENT:
-            step = pose_from_twist(twists[i])
-            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ step[:3, 3]
-            R[..., i, :, :] = R[..., p, :, :] @ step[:3, :3]
+            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ steps[i, :3, 3]
+            R[..., i, :, :] = R[..., p, :, :] @ steps[i, :3, :3]
         else:
             x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ tree.offset[i]
             R[..., i, :, :] = R[..., p, :, :] @ matrix_of(tree.turn[i])
@@ -316,21 +314,23 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
         for joint in structure.robot.chain_order
         if isinstance(joint, FreeJoint) and joint.name not in structure.guided
     }
+    # v of the point at the origin of the world that moves with a node: the same for all nodes of a rigid body
     v, omega = np.zeros_like(x), np.zeros_like(x)
     for i in range(len(x)):
         p, c = tree.parent[i], tree.coordinate[i]
         if i in starts:
-            v[i] = starts[i].initial_velocity
             omega[i] = R[i] @ np.asarray(starts[i].initial_spin, float)
+            v[i] = np.asarray(starts[i].initial_velocity, float) - np.cross(omega[i], x[i])
         elif p >= 0:
-            omega[i] = omega[p]
-            v[i] = v[p] + np.cross(omega[p], x[i] - x[p])
+            v[i], omega[i] = v[p], omega[p]
             if c >= 0:
-                axis = R[i] @ tree.axis[i]
+                axis = R[i] @ tree.axis[i] * qd[c]
                 if tree.joint_type[i] == REVOLUTE:
-                    omega[i] = omega[i] + axis * qd[c]
+                    omega[i] += axis
+                    v[i] -= np.cross(axis, x[i])
                 else:
-                    v[i] = v[i] + axis * qd[c]
+                    v[i] += axis
+    v += np.cross(omega, x)
     rates = np.array(qd, float)
     for head in structure.heads:
         to = head.welded_to.body

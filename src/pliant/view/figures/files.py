@@ -6,15 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.view.figures.run import draw_ledger, draw_motion, draw_shape, draw_strains
+from pliant.view.figures.run import draw_ledger, draw_loads, draw_motion, draw_shape, draw_strains
 from pliant.view.figures.style import PIXELS_PER_INCH
 from pliant.whole_file import refuse_existing, refuse_folder, whole_file
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pliant.results import Trajectory
 
-DRAWN = (".png", ".pdf", ".svg")  # how names of files with one figure end
-_FIGURES = {"motion": draw_motion, "strains": draw_strains, "ledger": draw_ledger, "shape": draw_shape}
+DRAWN = (".png", ".pdf", ".svg", ".eps", ".jpg")  # how names of files with one figure end
+_Drawing = Callable[["Trajectory", str | None], "Figure"]
+_FIGURES: dict[str, _Drawing] = {
+    "motion": draw_motion,
+    "loads": draw_loads,
+    "strains": lambda trajectory, tip: draw_strains(trajectory),
+    "ledger": lambda trajectory, tip: draw_ledger(trajectory),
+    "shape": lambda trajectory, tip: draw_shape(trajectory, tip=tip),
+}
 
 
 def figure_paths(folder: Path) -> dict[str, Path]:
@@ -31,15 +40,22 @@ def refuse_figures(folder: Path, overwrite: bool) -> None:
 
 
 def write_figures(
-    trajectory: Trajectory, folder: Path, overwrite: bool = False, progress: Callable[[float], None] | None = None
+    trajectory: Trajectory,
+    folder: Path,
+    overwrite: bool = False,
+    progress: Callable[[float], None] | None = None,
+    tip: str | None = None,
 ) -> list[Path]:
-    """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists."""
+    """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists.
+
+    The tip in them is that of the link ``tip``, by default of the arm.
+    """
     refuse_figures(folder, overwrite)
     folder.mkdir(exist_ok=True)
     paths = figure_paths(folder)
     for done, (name, path) in enumerate(paths.items(), start=1):
         with whole_file(path, overwrite) as temporary:
-            _FIGURES[name](trajectory).savefig(temporary, dpi=PIXELS_PER_INCH)
+            _FIGURES[name](trajectory, tip).savefig(temporary, dpi=PIXELS_PER_INCH)
         if progress:
             progress(done / len(paths))
     return list(paths.values())

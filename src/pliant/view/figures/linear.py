@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.view.figures.style import FAINT, INK, choose_projection, color, map_axes, styled
+from pliant.view.figures.style import FAINT, INK, SPACE, best_view, choose_projection, color, map_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
@@ -22,6 +22,13 @@ def draw_frequency_response(response: FrequencyResponse) -> Figure:
     with styled(6.6, 5.0) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
         upper.semilogy(response.frequency, response.magnitude, color=color(0))
+        marks = (("resonance", response.resonances, "-"), ("antiresonance", response.antiresonances, ":"))
+        for name, found, dashes in marks:
+            for k, each in enumerate(found):
+                label = "" if k else name
+                upper.axvline(each.frequency, color=FAINT, linestyle=dashes, linewidth=1.0, zorder=0, label=label)
+        if any(found for _, found, _ in marks):
+            upper.legend(loc="lower left")
         upper.set_ylabel(response.magnitude_label)
         upper.set_title(f"{response.input} to {response.output}")
         lower.plot(response.frequency, np.degrees(response.phase), color=color(0))
@@ -52,34 +59,47 @@ def draw_mode_shapes(modes: Modes, count: int = 6) -> Figure:
     return figure
 
 
+# Links whose axes move less than this part of the arm twist: then their edges are drawn, this far from the axes.
+VISIBLE, EDGE = 0.01, 0.08
+
+
 def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
     rest = modes.observation(mode, 0.0, 2)
     still = np.concatenate([link.position[0] for link in rest.links])
     size = float(np.ptp(still, axis=0).max()) or 1.0
-    swing = modes.observation(mode, _amplitude(modes, mode, size), 2 * FRAMES - 1)
-    everything = np.concatenate([link.position[:FRAMES].reshape(-1, 3) for link in swing.links])
-    everything = np.concatenate([everything, still])
+    swing = modes.observation(mode, visible_amplitude(modes, mode, size), 2 * FRAMES - 1)
+    curves = [link.position[:FRAMES] for link in swing.links]
+    if max(float(np.ptp(curve, axis=0).max(initial=0.0)) for curve in curves) < VISIBLE * size:
+        sides = (EDGE * size, -EDGE * size)
+        curves = [
+            link.position[:FRAMES] + side * link.rotation[:FRAMES, :, :, 1] for link in swing.links for side in sides
+        ]
+    everything = np.concatenate([still, *(curve.reshape(-1, 3) for curve in curves)])
+    motion = np.concatenate([curve[0] - curve[-1] for curve in curves])
     projection = choose_projection(everything)
-    axes = map_axes(panel, projection, everything, zoom=0.75, ticks=2)
+    if projection.planar and np.abs(projection.of(motion)).max() < 0.5 * np.abs(motion).max():
+        projection = SPACE
+    axes = map_axes(panel, projection, everything, zoom=1.0, ticks=0, view=best_view(motion, everything))
     for frame in range(FRAMES):
         ends = frame in (0, FRAMES - 1)
-        for link in swing.links:
-            points = projection.of(link.position[frame])
+        for curve in curves:
+            points = projection.of(curve[frame])
             axes.plot(*points.T, color=color(0) if ends else FAINT, linewidth=1.8 if ends else 0.7)
     for link in rest.links:
         axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
-    axes.tick_params(labelsize=7)
-    axes.set_title(_title(modes, mode))
+    if projection.planar:
+        axes.tick_params(labelsize=7)
+    axes.set_title(mode_title(modes, mode))
 
 
-def _amplitude(modes: Modes, mode: int, size: float) -> float:
+def visible_amplitude(modes: Modes, mode: int, size: float) -> float:
     """So that no node moves or rotates farther than a drawing can show."""
     shape = np.abs(modes.shape[mode])
     moved, turned = shape[:, :3].max(), shape[:, 3:].max()
     return float(min(PART_OF_THE_ARM * size / max(moved, 1e-300), LARGEST_TURN / max(turned, 1e-300)))
 
 
-def _title(modes: Modes, mode: int) -> str:
+def mode_title(modes: Modes, mode: int) -> str:
     value, where = modes.eigenvalue[mode], modes.direction(mode)
     along = where if where.startswith("about") else f"along {where}"
     if modes.frequency[mode] > 0.0:

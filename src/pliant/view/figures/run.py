@@ -10,18 +10,18 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.state import Array, LinkObservation
 from pliant.results import Trajectory
-from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT, STATION, STRAIN
+from pliant.results.observables import DEFLECTION, ENERGIES, ENERGY, ENERGY_UNIT, STATION, STRAIN, STRESS
 from pliant.results.summary import RESIDUAL_TOLERANCE
 from pliant.view.figures import style
-from pliant.view.figures.style import color, styled, time_axis
+from pliant.view.figures.style import color, styled, time_axis, without_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase
 
 
-def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
-    """All links at evenly spaced times, time as colour, over the path of the tip."""
+def draw_shape(trajectory: Trajectory, flashes: int = 14, tip: str | None = None) -> Figure:
+    """All links at evenly spaced times, time as colour, over the path of the tip, by default that of the arm."""
     if flashes < 2:
         raise InvalidInput(f"flashes = {flashes} must be at least 2, the first and the last shape; raise it")
     positions = np.concatenate([link.position for link in trajectory.links], axis=1)
@@ -32,7 +32,7 @@ def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
     colors = style.time_colors(time).to_rgba(time[seen])
     with styled(6.6, 5.6) as figure:
         axes = style.map_axes(figure, projection, positions)
-        axes.plot(*projection.of(trajectory.tip_position).T, color=style.FAINT, linewidth=0.9, zorder=1)
+        axes.plot(*projection.of(trajectory.tip_of(tip).position).T, color=style.FAINT, linewidth=0.9, zorder=1)
         for order, (index, shade) in enumerate(zip(seen, colors, strict=True)):
             for link in trajectory.links:
                 points = projection.of(link.position[index])
@@ -49,36 +49,41 @@ def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
 SHADES = 120
 
 
-def draw_motion(trajectory: Trajectory) -> Figure:
-    """Positions and rates of all joints over time, and the path of the tip."""
+def draw_motion(trajectory: Trajectory, tip: str | None = None) -> Figure:
+    """Positions and rates of all joints over time, and the path of the tip, by default that of the arm."""
     units = sorted({unit.position for unit in trajectory.joint_units}, reverse=True)
     rows = 2 * len(units)
     if not units:
         with styled(5.0, 4.0) as figure:
-            _tip_path(figure, trajectory)
+            _tip_path(figure, trajectory, tip)
         return figure
-    with styled(9.4, max(4.0, 1.9 * rows)) as figure:
-        left, right = np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.0, 1.1), wspace=0.03)))
+    with styled(10.2, max(4.2, 1.9 * rows)) as figure:
+        left, right = np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.2, 1.0), wspace=0.03)))
         panels = left.subplots(rows, 1, sharex=True, squeeze=False)
         for row, axes in enumerate(panels[:, 0]):
             _joints(axes, trajectory, units[row // 2], rates=bool(row % 2))
             axes.label_outer()
-        _tip_path(right, trajectory)
+        _tip_path(right, trajectory, tip)
     return figure
 
 
+def _of_unit(trajectory: Trajectory, unit: str) -> list[int]:
+    """The joints that count in a unit."""
+    return [k for k, joint in enumerate(trajectory.joint_units) if joint.position == unit]
+
+
 def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
-    values = trajectory.joint_rate if rates else trajectory.joint_position
-    chosen = [k for k, joint in enumerate(trajectory.joint_units) if joint.position == unit]
-    for k in chosen:
-        axes.plot(trajectory.time, values[:, k], color=color(k), label=trajectory.joint_names[k])
+    values = without_noise(trajectory.joint_rate if rates else trajectory.joint_position)
+    chosen = _of_unit(trajectory, unit)
+    for order, k in enumerate(chosen):
+        axes.plot(trajectory.time, values[:, k], label=trajectory.joint_names[k], **style.line(order))
     kind = trajectory.joint_units[chosen[0]]
     observable = kind.rate("joint rate") if rates else kind.coordinate("joint position")
     axes.set_ylabel(observable.label)
     time_axis(axes, trajectory.time)
     if not rates:
         axes.set_title("joints")
-        axes.legend(loc="best")
+        style.legend_beside(axes)
 
 
 def _band(axes: Axes, points: Array, radius: float) -> None:
@@ -90,10 +95,11 @@ def _band(axes: Axes, points: Array, radius: float) -> None:
     axes.fill(*around.T, color=style.FAINT, linewidth=0.0, alpha=0.6, zorder=0, label="estimated error")
 
 
-def _tip_path(figure: FigureBase, trajectory: Trajectory) -> None:
-    tip, time = trajectory.tip_position, trajectory.time
+def _tip_path(figure: FigureBase, trajectory: Trajectory, link: str | None) -> None:
+    chosen, time = trajectory.tip_of(link), trajectory.time
+    tip = without_noise(chosen.position, float(np.abs(chosen.position).max(initial=0.0)))
     projection = style.choose_projection(tip)
-    axes = style.map_axes(figure, projection, tip)
+    axes = style.map_axes(figure, projection, tip, zoom=0.8, ticks=3)
     points, colors = projection.of(tip), style.time_colors(time)
     if projection.planar and trajectory.error is not None and np.isfinite(trajectory.error.total):
         _band(axes, points, trajectory.error.total)
@@ -102,8 +108,78 @@ def _tip_path(figure: FigureBase, trajectory: Trajectory) -> None:
     for first, last in pairwise(ends):
         shade = colors.to_rgba((time[first] + time[last]) / 2)
         axes.plot(*points[first : last + 1].T, color=shade, linewidth=1.6)
-    axes.set_title("path of the tip")
+    axes.set_title(f"path of the tip of {chosen.link}")
     style.time_bar(figure, axes, time)
+
+
+MEGA = 1e6
+
+
+def draw_loads(trajectory: Trajectory, tip: str | None = None) -> Figure:
+    """What the motion takes: torques of joints, deflection of the tip, and surface stress over time and along links.
+
+    The tip is by default that of the arm. Links whose sections have no outline have no stress.
+    """
+    units = sorted({unit.position for unit in trajectory.joint_units}, reverse=True)
+    stresses = {name: each for name, each in trajectory.stresses.items() if not each.reason}
+    rows = len(units) + 1 + bool(stresses)
+    with styled(7.4, 0.6 + 2.0 * (rows + bool(stresses))) as figure:
+        grid = figure.add_gridspec(rows + bool(stresses), 1)
+        panels = [figure.add_subplot(grid[0])]
+        panels += [figure.add_subplot(grid[row], sharex=panels[0]) for row in range(1, rows)]
+        for axes, unit in zip(panels, units):
+            _efforts(axes, trajectory, unit)
+        _deflection(panels[len(units)], trajectory, tip)
+        if stresses:
+            _stress(panels[-1], trajectory)
+            _stress_along(figure.add_subplot(grid[rows]), trajectory)
+        for axes in panels[:-1]:
+            axes.tick_params(labelbottom=False)
+        time_axis(panels[-1], trajectory.time)
+    return figure
+
+
+def _efforts(axes: Axes, trajectory: Trajectory, unit: str) -> None:
+    chosen = [k for k in _of_unit(trajectory, unit) if trajectory.joint_names[k] in trajectory.efforts]
+    values = {trajectory.joint_names[k]: trajectory.efforts[trajectory.joint_names[k]][:, 0] for k in chosen}
+    scale = max((float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()), default=0.0)
+    for order, (name, effort) in enumerate(values.items()):
+        axes.plot(trajectory.time, without_noise(effort, scale), label=name, **style.line(order))
+    kind = trajectory.joint_units[_of_unit(trajectory, unit)[0]].effort("joint")
+    axes.set_title(f"{kind.symbol} of joints")
+    axes.set_ylabel(kind.label)
+    style.legend_beside(axes)
+
+
+def _deflection(axes: Axes, trajectory: Trajectory, link: str | None) -> None:
+    chosen = trajectory.tip_of(link)
+    scale = float(np.abs(chosen.position).max(initial=0.0))
+    for k, observable in enumerate(DEFLECTION.values()):
+        deflection = without_noise(chosen.deflection[:, k], scale)
+        axes.plot(trajectory.time, deflection, label=observable.symbol, **style.line(k))
+    axes.set_title(f"deflection of the tip of {chosen.link} from the undeformed arm")
+    axes.set_ylabel(f"deflection [{DEFLECTION['x'].unit}]")
+    style.legend_beside(axes)
+
+
+def _stress(axes: Axes, trajectory: Trajectory) -> None:
+    for k, (name, stress) in enumerate(trajectory.stresses.items()):
+        if not stress.reason:
+            axes.plot(trajectory.time, stress.largest.max(axis=1) / MEGA, label=name, **style.line(k))
+    axes.set_title(f"{STRESS.symbol} of each link")
+    axes.set_ylabel("stress [MPa]")
+    style.legend_beside(axes)
+
+
+def _stress_along(axes: Axes, trajectory: Trajectory) -> None:
+    """Where along a link the largest stress of the run is."""
+    for k, (name, stress) in enumerate(trajectory.stresses.items()):
+        if not stress.reason:
+            axes.plot(stress.station, stress.largest.max(axis=0) / MEGA, label=name, **style.line(k))
+    axes.set_title("the same along the links, largest of the run")
+    axes.set_ylabel("stress [MPa]")
+    axes.set_xlabel(f"distance from the root {STATION.label}")
+    axes.set_xlim(left=0.0)
 
 
 _STORED = ("kinetic", "strain")
@@ -138,7 +214,7 @@ def _held_and_lost(axes: Axes, trajectory: Trajectory) -> None:
     axes.plot(trajectory.time, supplied, color=style.INK, linewidth=1.2, linestyle="--", label="supplied")
     axes.set_title("energy held and lost")
     axes.set_ylabel(ENERGY.label)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.legend_beside(axes)
 
 
 def _works(axes: Axes, trajectory: Trajectory) -> None:
@@ -147,12 +223,11 @@ def _works(axes: Axes, trajectory: Trajectory) -> None:
     scale = max((float(np.max(np.abs(work))) for work in works.values()), default=0.0)
     for k, (name, work) in enumerate(works.items()):
         if np.max(np.abs(work)) > VISIBLE * scale:
-            axes.plot(trajectory.time, work, color=color(k), label=name)
+            axes.plot(trajectory.time, work, label=name, **style.line(k))
     axes.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
     axes.set_title("work done on the arm")
     axes.set_ylabel(f"work [{ENERGY_UNIT}]")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.legend_beside(axes)
 
 
 def _residual(axes: Axes, trajectory: Trajectory) -> None:
@@ -165,9 +240,10 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
         axes.semilogy(trajectory.time, bound, color=style.FAINT, linestyle="--", label="tolerance")
     axes.set_title("residual of the ledger")
     axes.set_ylabel(f"residual [{ENERGY_UNIT}]")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    style.legend_beside(axes)
 
 
+COLUMN, ALL_COLUMNS = (3.0, 4.2), 10.8  # inches: bounds of the width of a link, and room for all links
 # A strain that never holds this share of the largest energy per length is left out unless asked for.
 WORTH_SHOWING = 1e-3
 
@@ -186,14 +262,15 @@ def draw_strains(
     shown = [trajectory.link(name) for name in links] or [link for link in trajectory.links if np.any(link.strain)]
     shown = shown or list(trajectory.links[:1])
     rows = components or _worth_showing(shown)
-    with styled(1.5 + 4.2 * len(shown), 1.0 + 1.9 * len(rows)) as figure:
+    width = float(np.clip(ALL_COLUMNS / len(shown), *COLUMN))
+    with styled(1.5 + width * len(shown), 1.0 + 1.9 * len(rows)) as figure:
         grid = figure.subplots(len(rows), len(shown), sharex=True, sharey="row", squeeze=False)
         for column, link in enumerate(shown):
             for row, component in enumerate(rows):
                 _lines(grid[row, column], trajectory, link, component, stations)
                 grid[row, column].label_outer()
             grid[0, column].set_title(link.name)
-            grid[0, column].legend(loc="upper right", ncols=len(stations))
+            grid[0, column].legend(loc="upper right", ncols=len(stations), columnspacing=0.9, handlelength=0.9)
     return figure
 
 
@@ -204,7 +281,8 @@ def _lines(
     for k, share in enumerate(stations):
         nearest = int(np.argmin(np.abs(link.station - share * link.station[-1])))
         label = f"{STATION.symbol} = {link.station[nearest]:.3g} {STATION.unit}"
-        axes.plot(trajectory.time, link.strain[:, nearest, index], color=color(k), label=label)
+        values = without_noise(link.strain[:, nearest, index])
+        axes.plot(trajectory.time, values, label=label, **style.line(k))
     axes.set_ylabel(f"{STRAIN[component].meaning}\n{STRAIN[component].label}")
     axes.margins(y=0.18)
     time_axis(axes, trajectory.time)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -41,6 +43,9 @@ class Projection:
         return points[..., list(self.axes)]
 
 
+SPACE = Projection((0, 1, 2))
+
+
 def choose_projection(points: Array) -> Projection:
     """The world plane of largest motion, or space if the motion leaves every world plane."""
     extent = np.ptp(points.reshape(-1, 3), axis=0)
@@ -50,31 +55,71 @@ def choose_projection(points: Array) -> Projection:
         flat = np.flatnonzero(extent <= extent[flattest] * (1 + 1e-9))
         left_out = int(flat[-1])
         return Projection(tuple(axis for axis in range(3) if axis != left_out))
-    return Projection((0, 1, 2))
+    return SPACE
 
 
 INK = "#22303c"
 FAINT = "#b8c1c9"
-PALETTE = ("#1f6f9f", "#d1603d", "#3f8f5b", "#8a5a9e", "#c9972b", "#5c6b78")
-TIME_COLORS = "viridis"
+PALETTE = ("#1f6f9f", "#d1603d", "#3f8f5b", "#8a5a9e", "#c9972b", "#2bb3b8", "#d4598f", "#7d4f2b", "#9bb02e", "#5c6b78")
+TIME_COLORS, LAST_COLOR = "plasma", 0.7  # the rest of this map would hardly be seen on white
 PIXELS_PER_INCH = 160
 
 LOOK = Path(__file__).with_name("look.mplstyle")
+
+
+SCREEN = 100  # pixels per inch on the page of a notebook
+FINER = 2  # times as many are drawn, for screens that show them
+
+
+@cache
+def _shown_figure() -> type[Figure]:
+    """Figures that notebooks show by themselves; a class made when it is first used, as matplotlib loads slowly."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A matplotlib figure, made without pyplot, that is its own picture as the value of a notebook's cell."""
+
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+            drawn = BytesIO()
+            self.savefig(drawn, format="png", dpi=FINER * SCREEN)
+            width, height = (round(SCREEN * float(inches)) for inches in self.get_size_inches())
+            return drawn.getvalue(), {"width": width, "height": height}
+
+    return ShownFigure
 
 
 @contextmanager
 def styled(width: float, height: float) -> Iterator[Figure]:
     """A new figure of the given size in inches; what is drawn inside the block has the common look."""
     from matplotlib import style
-    from matplotlib.figure import Figure
 
     with style.context(LOOK):
-        yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        yield _shown_figure()(figsize=(width, height), layout="constrained", facecolor="white")
 
 
 def color(index: int) -> str:
     """The palette, again and again."""
     return PALETTE[index % len(PALETTE)]
+
+
+def line(index: int) -> dict[str, Any]:
+    """Colour and dashes of one of many lines: no two of the first thirty alike."""
+    return {"color": color(index), "linestyle": ("-", "--", ":")[index // len(PALETTE) % 3]}
+
+
+ROUNDING = 1e-13  # part of a scale below which numbers are rounding
+
+
+def without_noise(values: Array, scale: float = 1.0) -> Array:
+    """Values to the digits that count beside ``scale``: what rounding left of a zero is drawn as zero."""
+    grain = ROUNDING * scale
+    return np.round(values / grain) * grain if grain > 0.0 else values
+
+
+def legend_beside(axes: Axes) -> None:
+    """A legend to the right of the axes, where it hides no line."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def time_axis(axes: Axes, time: Array) -> None:
@@ -86,19 +131,52 @@ def time_axis(axes: Axes, time: Array) -> None:
 
 def time_colors(time: Array) -> ScalarMappable:
     """Time as colour."""
+    import matplotlib
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    return ScalarMappable(Normalize(float(time[0]), float(time[-1])), TIME_COLORS)
+    shades = matplotlib.colormaps[TIME_COLORS](np.linspace(0.0, LAST_COLOR, 256))
+    map_of_time = LinearSegmentedColormap.from_list("time", shades.tolist())
+    return ScalarMappable(Normalize(float(time[0]), float(time[-1])), map_of_time)
 
 
-def map_axes(figure: FigureBase, projection: Projection, points: Array, zoom: float = 0.9, ticks: int = 5) -> Axes:
+VIEW = (22.0, -58.0)  # degrees: elevation and azimuth of the eye, where nothing speaks for another side
+HEIGHTS, SIDES = (22.0, 40.0), (-58.0, -32.0, 32.0, 58.0, 122.0, 148.0, -122.0, -148.0)
+
+
+def best_view(motion: Array, shape: Array) -> tuple[float, float]:
+    """Elevation and azimuth from which the arrows ``motion`` (n, 3) are long and the points ``shape`` (n, 3) far apart.
+
+    The eye never looks along a world axis, where the numbers of the axes would fall on each other.
+    """
+    from itertools import product
+
+    def seen(arrows: Array, along: Array) -> float:
+        return float(np.sqrt(1.0 - np.sum((arrows @ along) ** 2) / max(float(np.sum(arrows**2)), 1e-300)))
+
+    def worth(view: tuple[float, float]) -> float:
+        up, side = np.radians(view)
+        along = np.array([np.cos(up) * np.cos(side), np.cos(up) * np.sin(side), np.sin(up)])
+        return round(float(seen(motion, along) * np.sqrt(seen(shape - shape.mean(axis=0), along))), 2)
+
+    return max(product(HEIGHTS, SIDES), key=worth)
+
+
+def map_axes(
+    figure: FigureBase,
+    projection: Projection,
+    points: Array,
+    zoom: float = 0.9,
+    ticks: int = 5,
+    view: tuple[float, float] = VIEW,
+) -> Axes:
     """Axes that show places in equal scale, in a plane or in space; ``points`` (..., 3) must fit in.
 
-    In space labels stand outside the axes: in a narrow panel they need a smaller ``zoom`` and fewer ``ticks``.
+    In space labels stand outside the axes: in a narrow panel they need a smaller ``zoom`` and fewer ``ticks``, or
+    none; ``view`` is elevation and azimuth of the eye in degrees.
     """
     if not projection.planar:
-        return _space_axes(figure, points, zoom, ticks)
+        return _space_axes(figure, points, zoom, ticks, view)
     axes = figure.add_subplot()
     axes.set_aspect("equal", adjustable="datalim")
     across, up = projection.observables
@@ -107,7 +185,7 @@ def map_axes(figure: FigureBase, projection: Projection, points: Array, zoom: fl
     return axes
 
 
-def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int) -> Axes:
+def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int, view: tuple[float, float]) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     axes: Any = figure.add_subplot(projection="3d")
@@ -116,14 +194,18 @@ def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int) -> A
     # Equal scale on all axes, but no axis so short that its numbers collide.
     half = 0.54 * np.maximum(extent, 0.4 * (extent.max() or 1.0))
     middle = (lowest + highest) / 2
-    for name, centre, reach, observable in zip("xyz", middle, half, Projection((0, 1, 2)).observables):
+    for name, centre, reach, observable in zip("xyz", middle, half, SPACE.observables):
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        axis.set_major_locator(MaxNLocator(ticks))
+        axis.set_major_locator(MaxNLocator(ticks or 4))
+        axis.set_tick_params(pad=4.0 if name == "z" else 1.0)
+        if not ticks:
+            axis.set_ticklabels([])
+        axis.labelpad = 5.0 if ticks else -11.0
         getattr(axes, f"set_{name}lim")(centre - reach, centre + reach)
         getattr(axes, f"set_{name}label")(observable.label)
     axes.set_box_aspect(tuple(half), zoom=zoom)
-    axes.view_init(elev=22, azim=-58)
+    axes.view_init(*view)
     return cast("Axes", axes)
 
 
