@@ -55,7 +55,7 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
     at_points = points if chain.inertia.at_points else 0
     fixed = z((1, points, 6)), z((points, 6)), z((points, 6, 6)), damping, z((nodes, 6)), z((1, dofs)), z(dofs)
     scratch = z((6, size)), z((6, size)), z((6, size)), z((size, size)), z((size, size))
-    blocks = z((nodes, 6, 6), dtype), z((at_points, 6, 6), dtype)
+    blocks: tuple[Numbers, ...] = z((nodes, 6, 6), dtype), z((at_points, 6, 6), dtype)
     numbers = ((n_lam, dofs), (n_lam, dofs, 2), (dofs,), (size, size))
     return Frozen(*fixed, *scratch, *blocks, z((2, dofs)), *(z(shape, dtype) for shape in numbers))
 
