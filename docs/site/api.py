@@ -8,10 +8,12 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pliant
+from pliant.robot.declared import Declared
 
 # Names of pliant itself, by the part of the package that they come from.
 AREAS = {
@@ -44,11 +46,12 @@ def pages() -> list[Page]:
     areas: dict[str, list[tuple[str, object]]] = {}
     groups = []
     for name in pliant.__all__:
-        value = getattr(pliant, name)
+        home = import_module(vars(pliant)["_HOME"][name])
+        value = vars(home).get(name) or getattr(pliant, name)  # `view` is a function and a package
         if isinstance(value, ModuleType):
             groups.append((name, value))
         else:
-            area = AREAS[home_of(name).split(".")[1]]
+            area = AREAS[home.__name__.split(".")[1]]
             areas.setdefault(area, []).append((f"pliant.{name}", value))
     found = [
         Page(title.lower().replace(" ", "_"), title, "", tuple(areas[title])) for title in dict.fromkeys(AREAS.values())
@@ -59,13 +62,9 @@ def pages() -> list[Page]:
     return found
 
 
-def home_of(name: str) -> str:
-    return str(vars(pliant)["_HOME"][name])
-
-
 def held(module: ModuleType) -> Iterator[tuple[str, object]]:
     """The names that a group offers."""
-    names = getattr(module, "__all__", None) or [each for each in vars(module) if not each.startswith("_")]
+    names = getattr(module, "__all__", [each for each in vars(module) if not each.startswith("_")])
     return ((name, getattr(module, name)) for name in sorted(names, key=str.lower))
 
 
@@ -77,7 +76,14 @@ def write_api(folder: Path) -> None:
         (folder / "api" / f"{page.file}.rst").write_text(page_text(page), encoding="utf-8")
     lines = ["", "```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"api/{page.file}" for page in made), "```", ""]
     for page in made:
-        lines += [f"## [{page.title}](api/{page.file}.rst)", "", "```{eval-rst}", ".. list-table::", "   :widths: 34 66", ""]
+        lines += [
+            f"## [{page.title}](api/{page.file}.rst)",
+            "",
+            "```{eval-rst}",
+            ".. list-table::",
+            "   :widths: 34 66",
+            "",
+        ]
         for name, value in page.entries:
             lines += [f"   * - :py:obj:`{name.replace('pliant.', 'pl.', 1)} <{name}>`", f"     - {summary(value)}"]
         lines += ["```", ""]
@@ -128,13 +134,15 @@ def members(cls: type) -> list[str]:
     for name in dir(cls):
         found = inspect.getattr_static(cls, name)
         owner = next(base for base in cls.__mro__ if name in vars(base))
-        if name.startswith("_") or name in fields or owner.__module__.partition(".")[0] != "pliant":
+        ours = owner is not Declared and owner.__module__.partition(".")[0] == "pliant"
+        if name.startswith("_") or name in fields or not ours:
             continue
         call = found.__func__ if isinstance(found, (classmethod, staticmethod)) else found
         words = inspect.getdoc(call)
         if isinstance(call, FunctionType) and words:
             option = ["   :classmethod:"] if isinstance(found, classmethod) else []
-            lines += [f".. py:method:: {name}{signature(getattr(cls, name))}", *option, "   :no-index-entry:", ""]
+            shown = signature(getattr(cls, name), own=call is found)
+            lines += [f".. py:method:: {name}{shown}", *option, "   :no-index-entry:", ""]
         elif (isinstance(found, property) or hasattr(found, "func")) and words:
             lines += [f".. py:property:: {name}", "   :no-index-entry:", ""]
         else:
@@ -143,12 +151,13 @@ def members(cls: type) -> list[str]:
     return lines
 
 
-def signature(call: object) -> str:
+def signature(call: object, own: bool = False) -> str:
+    """Arguments with types and defaults; without the first where it is the object itself."""
     try:
         found = inspect.signature(call)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return "()"
-    kept = [each for each in found.parameters.values() if each.name != "self"]
+    kept = list(found.parameters.values())[own:]
     text = str(found.replace(parameters=kept))
     for each in kept:  # annotations are texts already; quotes around them would not be read as types
         text = text.replace(f": '{each.annotation}'", f": {each.annotation}")
@@ -165,15 +174,23 @@ def prose(text: str | None) -> list[str]:
         while rows and rows[0].startswith(" "):
             lines += [f"| {inline(rows.pop(0).strip())}"]
         words = [row for row in rows if not row.startswith(" ")]
-        items = [row for row in rows if row.startswith("    ")]
         lines += ["", inline(" ".join(words)), ""]
-        for item in items:
-            name, colon, rest = item.strip().partition(": ")
-            lines.append(
-                f"* ``{name}``: {inline(rest)}" if colon and name.isidentifier() else f"* {inline(item.strip())}"
-            )
+        for item in listed(rows):
+            name, colon, rest = item.partition(": ")
+            lines.append(f"* ``{name}``: {inline(rest)}" if colon and name.isidentifier() else f"* {inline(item)}")
         lines.append("")
     return lines
+
+
+def listed(rows: list[str]) -> list[str]:
+    """Indented rows as items; one that is indented further goes on with the item before."""
+    items: list[str] = []
+    for row in rows:
+        if row.startswith("     ") and items:
+            items[-1] += " " + row.strip()
+        elif row.startswith("    "):
+            items.append(row.strip())
+    return items
 
 
 def inline(text: str) -> str:

@@ -31,7 +31,7 @@ toc_object_entries_show_parents = "hide"
 maximum_signature_line_length = 80
 python_display_short_literal_types = True
 
-PAGE_LINK = re.compile(r"\]\(([\w./-]+)\.(?:md|ipynb)(?:#[\w-]*)?\)")
+PAGE_LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+)\.(?:md|ipynb)\)")
 NOTEBOOK = re.compile(r"(\]\((?:[\w./-]+/)?notebooks/\w+)\.ipynb\)")
 
 
@@ -40,11 +40,17 @@ def contents(index: str) -> str:
     parts = []
     for section in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
         caption, _, body = section.partition("\n")
-        pages = list(dict.fromkeys(PAGE_LINK.findall(body)))
+        pages = {page: title(words) for words, page in PAGE_LINK.findall(body)}
         if pages:
-            lines = ["```{toctree}", ":hidden:", f":caption: {caption.strip()}", "", *pages, "```"]
+            entries = [f"{words} <{page}>" for page, words in pages.items()]
+            lines = ["```{toctree}", ":hidden:", f":caption: {caption.strip()}", "", *entries, "```"]
             parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def title(words: str) -> str:
+    """Words of a link with a capital, but for keys of papers."""
+    return words if any(letter.isdigit() for letter in words) else words[0].upper() + words[1:]
 
 
 def read(app: Any, name: str, source: list[str]) -> None:
