@@ -91,6 +91,7 @@ class Found:
     integrator: Gauss | Radau
     error: ErrorEstimate
     trials: int
+    lengths: str = ""  # of steps that are not all of one length
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,6 +271,11 @@ class Search:
     def counts(self, mean: float) -> NDArray[np.int64]:
         """Steps in every base step."""
         return np.asarray(np.maximum(np.ceil(mean * self.shares - 1e-9), 1.0), np.int64)
+
+    def lengths(self, mean: float) -> str:
+        """Of steps whose density was chosen; nothing of equal ones."""
+        steps = np.diff(self.base) / self.counts(mean)
+        return "" if self.even else f"{steps.min():.2g} to {steps.max():.2g} s, short where more happens"
 
     def many(self, mean: float) -> bool:
         """Whether these are more steps than a run may have."""
@@ -556,7 +562,8 @@ def _found(search: Search) -> Found:
         record, _ = search.run(row, needed, search.wanted, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, space * scale, scale, accuracy)
-    return Found(row.model, row.start, record, search.integrator(needed, False), error, search.trials)
+    integrator = search.integrator(needed, False)
+    return Found(row.model, row.start, record, integrator, error, search.trials, search.lengths(needed))
 
 
 def _as_it_is(search: Search) -> Found:
