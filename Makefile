@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-compile --constraint constraints.txt
 WORKERS ?= 2
+SECONDS ?= 600
 
-.PHONY: demo test check bench wheel kernels format clean
+.PHONY: demo test check fuzz bench wheel kernels format clean
 
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
@@ -24,6 +25,11 @@ check: $(VENV)/installed-test $(VENV)/installed-check
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest -q tests/architecture tests/documents
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m "bounds"
+
+# Nonsense in bulk: robot files, public names, components, commands, damaged results and caches.
+fuzz: $(VENV)/installed-test
+	$(BIN)/python -m pliant.jit
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks

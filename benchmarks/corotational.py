@@ -41,7 +41,7 @@ def measure(session: Session) -> OwnMeasure:
     for step in STEPS:
         rule = pl.Gauss(order=2, step=step)
         # by turns, so that what else the computer does meets both
-        pairs = [[cpu(model, rule, until)[0] for model in models.values()] for _ in range(session.repeats + 1)]
+        pairs = [[cpu(model, rule, until)[0] for model in models.values()] for _ in range(2 * session.repeats + 1)]
         pose, own = (1e6 * min(times) * step / until for times in zip(*pairs[1:], strict=True))
         ratio = own / pose
         lines.append(

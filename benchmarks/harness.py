@@ -18,6 +18,7 @@ T = TypeVar("T")
 OURS = "pliant"
 OUTPUTS = 1000
 REFERENCE_MARGIN = 10.0
+SHORT = 0.6  # CPU seconds that a setting is tried at least, so that other load of the computer meets some runs only
 
 
 @dataclass(frozen=True)
@@ -177,10 +178,12 @@ class Comparison:
 
 
 def best_of(attempt: Callable[[], Run], session: Session) -> Run:
-    """The cheapest of several identical runs; long ones are repeated once only."""
+    """The cheapest of several identical runs; long ones are repeated once only, short ones more often."""
     best = attempt()
     spent, done = _cpu(best), 1
-    while done < session.repeats and math.isfinite(best.cost) and (spent < session.budget or done < 2):
+    while (
+        (done < session.repeats or spent < SHORT) and math.isfinite(best.cost) and (spent < session.budget or done < 2)
+    ):
         again = attempt()
         spent += _cpu(again)
         done += 1

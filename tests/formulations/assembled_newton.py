@@ -58,7 +58,7 @@ def consistency_error(stepper: formulation.Stepper, tables: formulation.Tables) 
     start = [values.copy() for values in unknowns]
     assert factorise(plant, scheme.spectrum, solver.frozen, solver.factors, stages, STEP)
     assert join_links(plant, scheme.spectrum, state, stages, solver.frozen, solver.factors)
-    improve(plant, scheme, solver, STEP)
+    improve(plant, scheme, solver, STEP, False)
     increment = [values - old for values, old in zip(unknowns, start)]
     ends = []
     for side in (1e-4, -1e-4):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -152,6 +153,26 @@ def test_the_command_ends_cleanly_and_leaves_nothing(tmp_path: Path, number: sig
     assert running.wait(timeout=20.0) == 0
     with pytest.raises(OSError), socket.create_connection((LOCAL, port), timeout=5.0):
         pass
+
+
+def test_a_script_in_a_terminal_stays_for_its_page(tmp_path: Path) -> None:
+    fake_trajectory(outputs=3).save(tmp_path / "run.nc")
+    code = "import pliant as pl; pl.view(pl.load_trajectory('run.nc'), browser=False); print('last line', flush=True)"
+    ours, its = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdin=its, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())[0])
+    assert running.stdout.readline() == "last line\n"
+    connection = http.client.HTTPConnection(LOCAL, port, timeout=60.0)
+    connection.request("GET", "/")
+    assert connection.getresponse().status == 200
+    running.send_signal(signal.SIGINT)
+    _, complaint = running.communicate(timeout=20.0)
+    assert (running.returncode, complaint) == (0, "")
+    os.close(ours)
+    os.close(its)
 
 
 def test_the_command_writes_a_page_and_refuses_what_is_no_run(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ LEAST_ASKED = 1e-6  # of the reach
 NO_NEARER = 0.85  # part of a distance that twice the mesh leaves where the theory and not the mesh keeps it off
 STUCK = 2  # meshes in a row that come no nearer
 NEARLY = 1.1  # times the distance of the finest mesh at which a coarser one is as good
-MOST_SECONDS = 30.0  # of trials with meshes of one formulation
+MOST_SECONDS = 20.0  # of trials with meshes of one formulation
 SHORT = 0.3  # s of a run that is timed twice
 TURN, MOVE = 0.6, 0.1  # rad, and part of the reach: how far joints move where nothing else happens
 TIGHTER = (1, 4)  # divisors of the accuracy of formulations that choose their mesh by it
@@ -114,12 +114,18 @@ def choices() -> tuple[Choice, ...]:
     )
 
 
-def default_manoeuvre(robot: Robot, until: float) -> tuple[tuple[Component, ...], str]:
-    """Nothing where gravity or initial rates move the robot; else smooth moves of its joints, of loops of the first."""
+def released(robot: Robot) -> str:
+    """What it is called where gravity or initial rates move the robot by itself, or nothing."""
+    rates = (freedom.law.initial_rate for joint in robot.chain_order for freedom in joint.freedoms)
+    if not (np.any(robot.gravity) or any(rates)):
+        return ""
+    return "released where it starts" + (", under gravity" if np.any(robot.gravity) else "")
+
+
+def smooth_moves(robot: Robot, until: float, why: str) -> tuple[tuple[Component, ...], str]:
+    """Of all joints, where loops are closed of the first."""
     joints = [joint for joint in robot.chain_order if not isinstance(joint, WholeJoint)]
     freedoms = [freedom for joint in joints for freedom in joint.freedoms]
-    if np.any(robot.gravity) or any(freedom.law.initial_rate for freedom in freedoms):
-        return (), "released where it starts" + (", under gravity" if np.any(robot.gravity) else "")
     reach = sum(link.length for link in robot.links)
     moved = freedoms[:1] if robot.loops else freedoms
     drives, span = [], 0.6 * until
@@ -129,7 +135,7 @@ def default_manoeuvre(robot: Robot, until: float) -> tuple[tuple[Component, ...]
     names = ", ".join(f"'{freedom.name}'" for freedom in moved)
     which = f"joint {names} moves" if len(moved) == 1 else f"joints {names} move"
     said = f"{which} by {TURN:g} rad" if not any(each.translates for each in moved) else f"{which} smoothly"
-    return tuple(drives), f"{said} in {span:g} s, since nothing else sets the robot in motion"
+    return tuple(drives), f"{said} in {span:g} s, {why}"
 
 
 def compare(
@@ -153,15 +159,21 @@ def compare(
         raise InvalidInput(f"{clip(repr(robot))} is no robot; load one, such as pl.load('robot.yaml')")
     check_duration(until)
     accuracy = checked_accuracy(accuracy)
-    given, said = ((), "") if drives is not None else default_manoeuvre(robot, until)
+    given: tuple[Component, ...] = ()
     if drives is not None:
         given, said = tuple(drives), ", ".join(type(each).__name__ for each in drives) or "released where it starts"
+    elif not (said := released(robot)):
+        given, said = smooth_moves(robot, until, "since nothing else sets the robot in motion")
     tried = choices() if formulations is None else tuple(_as_given(each) for each in formulations)
     if not tried:
         raise InvalidInput("formulations is empty; give at least one, such as pl.GeometricallyExact()")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PliantWarning)  # the table says what of it matters
-        return _Comparing(robot, until, accuracy, given, said, initial, progress).over(tried)
+        try:
+            return _Comparing(robot, until, accuracy, given, said, initial, progress).over(tried, drives is not None)
+        except NothingBends:
+            given, said = smooth_moves(robot, until, "since no link that bends runs with free joints")
+            return _Comparing(robot, until, accuracy, given, said, initial, progress).over(tried, True)
 
 
 def _as_given(formulation: Any) -> Choice:
@@ -174,6 +186,10 @@ def _as_given(formulation: Any) -> Choice:
         words if words.endswith(")") else f"{type(formulation).__name__}({words.partition('(')[2]} ...)",
         lambda _: formulation,
     )
+
+
+class NothingBends(Exception):
+    """Only rigid links run."""
 
 
 class Interrupted(Exception):
@@ -214,8 +230,12 @@ class _Comparing:
         self.times = np.linspace(0.0, until, SAVED + 1)
         self.refused: list[Refused] = []
 
-    def over(self, tried: tuple[Choice, ...]) -> Comparison:
+    def over(self, tried: tuple[Choice, ...], as_it_is: bool) -> Comparison:
+        """``as_it_is``: also where all that runs is rigid."""
         reference = self._reference(tried)
+        validity = getattr(reference.arm.formulation, "validity", None)
+        if not (as_it_is or self.drives) and validity is not None and validity.rotation == 0.0:
+            raise NothingBends
         wanted = OF_BEND * self.bend / self.reach
         if LEAST_ASKED < wanted < self.asked:
             self.asked = wanted
@@ -284,9 +304,12 @@ class _Comparing:
         done: dict[int, tuple[_Trial, float]] = {}
         reason, began, stuck = "", time.process_time(), 0
         for count in choice.counts:
+            before = time.process_time()
             try:
                 trial = self._tried(choice, count)
             except InvalidInput as error:
+                if str(error) == reason:  # whatever the mesh
+                    break
                 reason = reason or str(error)
                 continue
             ending = trial.trajectory.ending
@@ -302,10 +325,12 @@ class _Comparing:
             if stuck == STUCK:
                 near = min(near, distance)
                 return next(trial for trial, each in done.values() if each <= NEARLY * near), True
-            if time.process_time() - began > MOST_SECONDS:
+            now = time.process_time()
+            if now - began > MOST_SECONDS or now - before > 0.25 * MOST_SECONDS:  # the next would take several times
                 break
         if not done:
-            self.refused.append(Refused(choice.name if not choice.unit else f"{choice.name}, {choice.unit}", reason))
+            unit = f" ({choice.unit})" if choice.unit else ""
+            self.refused.append(Refused(choice.name + unit, reason))
             return None, False
         return min(done.values(), key=lambda each: each[1])[0], False
 
@@ -354,7 +379,7 @@ class _Comparing:
             strain,
             rotation,
             validity,
-            tuple(beyond_theory(validity, strain, rotation, turn_from_posture(arm, trial.trajectory))),
+            tuple(beyond_theory(validity, strain, rotation, turn_from_posture(arm, mine), self.bend / self.reach)),
             limited,
             trial.carried,
         )

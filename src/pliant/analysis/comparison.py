@@ -197,13 +197,17 @@ class Comparison(Shown):
         return f"Comparison of robot '{self.robot.name}': {self.manoeuvre}", lines | {"advice": self.recommendation}
 
 
+def two_digits(value: float) -> str:
+    """Without an exponent where there are no more than six figures; a dash where nothing is known."""
+    return "-" if np.isnan(value) else f"{float(f'{value:.2g}'):g}"
+
+
 def percent(part: float) -> str:
-    """Two digits, never with an exponent above."""
-    return f"{float(f'{100.0 * part:.2g}'):g} %"
+    return f"{two_digits(100.0 * part)} %"
 
 
 def factor(times: float) -> str:
-    return f"{float(f'{times:.2g}'):g} times"
+    return f"{two_digits(times)} times"
 
 
 def capital(text: str) -> str:
@@ -271,13 +275,18 @@ def turn_from_posture(arm: Arm, run: Trajectory) -> float:
     return float(np.abs(run.joint_position[:, columns] - start).max(initial=0.0))
 
 
-def beyond_theory(validity: Validity | None, strain: float, rotation: float, posture: float) -> Iterator[str]:
+def beyond_theory(
+    validity: Validity | None, strain: float, rotation: float, posture: float, bend: float
+) -> Iterator[str]:
+    """Sentences on what is too large; ``bend`` is that of the reference over the reach, which rigid links lack."""
     if validity is None:
         return
+    if validity.rotation == 0.0 and bend > 0.0:
+        yield f"tips bend by {percent(bend)} of the reach"
     if strain > validity.strain:
         yield f"strain {strain:.2g} above {validity.strain:g}"
     if rotation > validity.rotation:
         part = " of a part" if validity.in_parts else ""
-        yield f"rotation{part} {rotation:.2g} rad above {validity.rotation:g} rad"
+        yield f"rotation{part} {two_digits(rotation)} rad above {validity.rotation:g} rad"
     if posture > validity.posture:
-        yield f"joints turn {posture:.2g} rad from their posture, above {validity.posture:g} rad"
+        yield f"joints turn {two_digits(posture)} rad from their posture, above {validity.posture:g} rad"

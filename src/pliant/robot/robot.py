@@ -21,6 +21,7 @@ from pliant.robot.reduced_link import ReducedLink
 from pliant.robot.section import Material
 from pliant.robot.shown import Shown, listed
 
+MOST_LISTED = 30  # names in a sentence
 Edge = tuple[str, str, str]  # joint, parent, child; or loop joint, link of its first frame, link of its second
 
 Named = TypeVar("Named", Link, Joint, LoopJoint, Payload, Freedom)
@@ -36,8 +37,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     choices = sorted(known)
     close = closest(word, choices)
     if close:
-        return f"did you mean '{close}'?"
-    return f"write one of {', '.join(choices)}" if choices else "define one first"
+        return f"did you mean '{clip(close)}'?"
+    return f"write one of {', '.join(map(clip, choices[:MOST_LISTED]))}" if choices else "define one first"
 
 
 def reference_problems(

@@ -20,6 +20,7 @@ from pliant.model.state import Array, Cause
 from pliant.results.summary import alternating, doubts
 from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.simulation import accuracy as accurate
+from pliant.simulation import sources
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, saved_times, step_grid, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
@@ -158,8 +159,14 @@ def simulated(
         check_steps(until, integrator.step)
         check_method(model, integrator)
     check_samples(until, model.inputs)
+    joints = model.joint_names if isinstance(model, Arm) else ()
+    if joints:
+        sources.refuse_inconsistent_motions(model.inputs, joints, until)
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
+    if joints and initial is not None:
+        parts = (model.layout.part(start, name) for name in ("joint_position", "joint_rate"))
+        sources.refuse_contradicted_start(model.inputs, joints, *parts)
     components = getattr(model, "components", ())
     substitution = "; ".join(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
@@ -204,6 +211,9 @@ def simulated(
         choices["substitution"] = substitution
     told = _doubts_of(model)
     remarks = (*told, *_alternating(model, record))
+    if joints and record.ending.completed and not isinstance(integrator, IDA):
+        rule = integrator.method.nodes, integrator.method.weights
+        remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.analysis.comparison import Compared, Comparison, percent
+from pliant.analysis.comparison import Compared, Comparison, percent, two_digits
 from pliant.robot import dump
 from pliant.view.figures import style
 from pliant.view.figures.style import color, styled, time_axis
@@ -157,7 +157,7 @@ section.card, figure { background: var(--card); border: 1px solid var(--line); b
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; font-variant-numeric: tabular-nums; }
 th, td { padding: 6px 9px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--faint); font-weight: 600; } th:first-child, td:first-child { text-align: left; white-space: normal; }
-td.words { text-align: left; white-space: normal; }
+td.words, th.words { text-align: left; white-space: normal; }
 tr.best td:first-child { font-weight: 700; } .good { color: var(--good); } .bad { color: var(--bad); }
 figure img { width: 100%; height: auto; display: block; } small { color: var(--faint); }
 details pre { overflow-x: auto; font-size: 12.5px; }
@@ -178,11 +178,6 @@ HEADINGS = (
 )
 
 
-def short(value: float) -> str:
-    """Two digits; a dash where nothing is known."""
-    return "-" if np.isnan(value) else f"{float(f'{value:.2g}'):g}"
-
-
 def cells(comparison: Comparison) -> Iterator[tuple[Compared, tuple[str, ...]]]:
     """Rows of the table as they are shown, below HEADINGS; ``!`` where a theory does not reach so far."""
     for row, values in zip(comparison.rows, comparison.table().itertuples(index=False), strict=True):
@@ -192,14 +187,14 @@ def cells(comparison: Comparison) -> Iterator[tuple[Compared, tuple[str, ...]]]:
             row,
             (
                 row.label,
-                short(100.0 * tip),
-                short(100.0 * bend),
-                f"{joint:.1g}" if joint > 1e-12 else "0",
+                two_digits(100.0 * tip),
+                two_digits(100.0 * bend),
+                two_digits(joint) if joint > 1e-12 else "0",
                 "-" if np.isnan(frequency) else f"{frequency:.4g}",
-                short(100.0 * off),
+                two_digits(100.0 * off),
                 f"{residual:.0e}" if residual > 1e-15 else "0",
-                short(cost),
-                short(cheaper),
+                two_digits(cost),
+                two_digits(cheaper),
                 f"{strain:.2g}{'!' if 'strain' in beyond else ''}",
                 f"{turn:.2g}{'!' if 'rotation' in beyond or 'joints' in beyond else ''}",
             ),
@@ -287,12 +282,13 @@ def _validity(comparison: Comparison) -> str:
             f"<tr><td>{escape(row.label)}</td><td>{row.validity.strain:g}</td><td>{rotation}</td>"
             f"<td class='words'>{escape(row.validity.reason)}</td><td class='words'>{said}</td></tr>"
         )
-    head = "<tr><th>formulation</th><th>strain up to</th><th>rotation up to</th><th>because</th><th>here</th></tr>"
+    words = "".join(f"<th class='words'>{word}</th>" for word in ("because", "here"))
+    head = f"<tr><th>formulation</th><th>strain up to</th><th>rotation up to</th>{words}</tr>"
     return f"<table>{head}{''.join(rows)}</table>"
 
 
 def _as_data(figure: Figure) -> str:
     """The figure inside the page."""
     file = io.BytesIO()
-    figure.savefig(file, format="svg", facecolor="none", metadata={"Date": None})
+    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"

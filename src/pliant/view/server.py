@@ -8,6 +8,7 @@ address of the server, so that neither another computer nor a page of another si
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -250,11 +251,18 @@ class View:
 
     def close(self) -> None:
         """Stop serving."""
+        atexit.unregister(self.wait)
         self._scene.cancel()
         self.server.close()
 
     def __repr__(self) -> str:
         return f"View at {self.address}"
+
+
+def of_a_script() -> bool:
+    """Whether somebody sits before a program that ends by itself, as no prompt, notebook or batch does."""
+    prompt = hasattr(sys, "ps1") or sys.flags.interactive or "ipykernel" in sys.modules
+    return not prompt and sys.stdin is not None and sys.stdin.isatty()
 
 
 def open_browser(address: str) -> bool:
@@ -279,8 +287,9 @@ def view(
     """Show runs, laid over each other, or modes in the browser: the arm in motion, with curves beside it.
 
     The page is served on ``host``, by default to this computer alone, at a free ``port`` unless one is given, until the
-    program ends or the `View` that is returned is closed. With ``output`` it becomes one HTML file instead, which plays
-    without pliant and without a network. ``names`` are those of the runs.
+    `View` that is returned is closed or the program ends; a script that runs in a terminal stays for it until Ctrl-C.
+    With ``output`` it becomes one HTML file instead, which plays without pliant and without a network. ``names`` are
+    those of the runs.
     """
     scene = scene_of(first, *more, names=names)
     if output is not None:
@@ -290,6 +299,8 @@ def view(
     print(f"view at {shown.address}", flush=True)
     if browser:
         open_browser(shown.address)
+    if of_a_script():
+        atexit.register(shown.wait)
     return shown
 
 

@@ -127,6 +127,7 @@ class Joints(NamedTuple):
     """Laws and motors of the joint coordinates."""
 
     active: Ints  # coordinates that obey a law or have a motor
+    bent: Ints  # free ones of them whose law bends: with friction or stops, but for the spin of ball joints
     link: Ints  # (dofs,) which link each coordinate moves
     inertia: Floats  # (dofs,) of the rotor behind a rigid gear
     laws: Coordinates
@@ -248,6 +249,8 @@ class Stages(NamedTuple):
     rho_r: Floats  # (s, dofs) what is left of their balance
     base: Floats  # (s, 6) twist of a moved base
     before: Floats  # (s, dofs) joint rates before the last increment
+    damper: Floats  # (s, dofs) slopes of bent laws in the rates, over what the pivots have of them
+    spring: Floats  # (s, dofs) the same in the positions
 
 
 class Method(NamedTuple):
@@ -287,7 +290,7 @@ def new_stages(stages: int, chain: Chain) -> Stages:
         (links, 6),
         *6 * (joints,),
         (6,),
-        joints,
+        *3 * (joints,),
     )
     return zeros_of(Stages, *((stages, *shape) for shape in (*values, *axes, *residuals)))
 

@@ -41,6 +41,7 @@ from pliant.mechanics.joint_laws import (
 from pliant.spatial.arrays import STEP
 from pliant.structures.collocation.chain import Floats, Joints, Tree
 
+FALLING = 0.8  # part of what holds a joint, its own law left out, that falling friction may take from it
 NOTICED = 0.1  # part of its whole pivot by which the law of a joint may change before the joints are eliminated anew
 
 
@@ -52,7 +53,8 @@ def joints_of(tree: Tree, laws: Coordinates) -> Joints:
     link, inertia = np.zeros(len(moving), np.int64), np.zeros(len(moving))
     link[tree.dof[moving]] = moving
     inertia[: len(rigid)] = np.where(rigid, laws.motor[:, ROTOR], 0.0)
-    return Joints(np.flatnonzero(passive | laws.has_motor), link, inertia, laws)
+    bends = ((laws.friction[:, 1] > 0.0) | (laws.stops[:, 2] > 0.0)) & (laws.ball < 0) & ~laws.prescribed
+    return Joints(np.flatnonzero(passive | laws.has_motor), np.flatnonzero(bends), link, inertia, laws)
 
 
 def instant_slopes(
@@ -219,10 +221,11 @@ def set_laws(plant, method, state, stages, table, h):
 
 
 @inner_kernel
-def hold_at_zero(plant, stages):
+def hold_at_zero(plant, stages, slowly):
     """Cut changes of joint rates where friction changes its sign, unless both rates lie where it is nearly linear.
 
-    From zero on friction bends down, and Newton's method approaches any rate from there without passing it.
+    From zero on friction bends down, and Newton's method approaches any rate from there without passing it. Friction
+    that falls with the rate may lead it in circles; ``slowly``, rates go half of every long way.
     """
     laws = plant.joints.laws
     for n in range(plant.joints.active.shape[0]):
@@ -231,8 +234,26 @@ def hold_at_zero(plant, stages):
         if law[STATIC] > 0.0 and laws.ball[c] < 0 and not laws.prescribed[c]:
             for i in range(stages.qd.shape[0]):
                 old, new = stages.before[i, c], stages.qd[i, c]
-                if old * new < 0.0 and max(abs(old), abs(new)) > law[SMOOTHING]:
+                crosses = old * new < 0.0 and max(abs(old), abs(new)) > law[SMOOTHING]
+                if slowly and (crosses or abs(new - old) > law[SMOOTHING]):
+                    stages.qd[i, c] = 0.5 * old if crosses else 0.5 * (old + new)
+                elif crosses:
                     stages.qd[i, c] = 0.0
+
+
+@inline_kernel
+def law_slopes(laws, c, i, stages):
+    """(damping, stiffness) of the passive law of a joint at stage i."""
+    d, k = laws.viscous[c], laws.spring[c]
+    if laws.friction[c, STATIC] > 0.0:
+        d += friction(laws, c, stages.qd[i], stages.qd[i, c])[1]
+    if laws.stops[c, STOP_STIFFNESS] > 0.0:
+        q, row = stages.q[i, c], laws.stops[c]
+        if q < row[LOWER] or q > row[UPPER]:
+            k += row[STOP_STIFFNESS]
+            if stops(row, q, NO_TIME * stages.qd[i, c], NO_TIME) != 0.0:
+                d += row[STOP_DAMPING]
+    return d, k
 
 
 @inline_kernel
@@ -242,15 +263,8 @@ def mean_slopes(laws, c, stages, table):
     high_d, high_k, high_m = 0.0, 0.0, 0.0
     turns = has_rotor(laws, c)
     for i in range(stages.q.shape[0]):
-        d, k = laws.viscous[c], laws.spring[c]
-        if laws.friction[c, STATIC] > 0.0:
-            d += max(friction(laws, c, stages.qd[i], stages.qd[i, c])[1], 0.0)
-        if laws.stops[c, STOP_STIFFNESS] > 0.0:
-            q, row = stages.q[i, c], laws.stops[c]
-            if q < row[LOWER] or q > row[UPPER]:
-                k += row[STOP_STIFFNESS]
-                if stops(row, q, NO_TIME * stages.qd[i, c], NO_TIME) != 0.0:
-                    d += row[STOP_DAMPING]
+        d, k = law_slopes(laws, c, i, stages)
+        d = max(d, laws.viscous[c])
         m = 1.0
         if laws.has_motor[c]:
             angle = stages.r[i, c] if turns else stages.q[i, c]
@@ -264,13 +278,28 @@ def mean_slopes(laws, c, stages, table):
     return 0.5 * (low_d + high_d), 0.5 * (low_k + high_k), share * laws.gain[c, 1], share * laws.gain[c, 0]
 
 
+@inline_kernel
+def pivot_of(laws, drives, c, slopes, gain):
+    """The pivot of a joint with the slopes of `mean_slopes`, the tie g of an elastic gear and the pivot p of its rotor.
+
+    With gain = h/lam  p = J lam/h + kd + kp gain + g ,  g = d + k gain of the gear, and the row of the joint is left
+    with g - g^2/p .
+    """
+    d, k, kd, kp = slopes
+    pivot = drives.damping[c] + d + (drives.stiffness[c] + k) * gain
+    g = p = 0.0 * gain
+    if has_rotor(laws, c):
+        g = laws.motor[c, GEAR_DAMPING] + laws.motor[c, GEAR_STIFFNESS] * gain
+        p = laws.motor[c, ROTOR] / gain + kd + kp * gain + g
+        pivot += g - g * g / p
+    elif laws.has_motor[c]:
+        pivot += laws.motor[c, ROTOR] / gain + kd + kp * gain
+    return pivot, g, p
+
+
 @inner_kernel
 def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
-    """Pivots of the joint laws at the present iterate where they differ enough; True if some do.
-
-    With gain = h/lam a rotor has the pivot  p = J lam/h + kd + kp gain + g ,  g = d + k gain of its gear, and leaves
-    g - g^2/p in the row of its joint.
-    """
+    """Pivots of the joint laws at the present iterate where they differ enough; True if some do."""
     joints, laws, drives = plant.joints, plant.joints.laws, plant.drives
     changed = False
     for n in range(joints.active.shape[0]):
@@ -279,23 +308,37 @@ def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
             continue
         d, k, kd, kp = mean_slopes(laws, c, stages, table)
         frozen.rate[c] = stages.qd[0, c]
+        new = False
         for m in range(spectrum.lam.shape[0]):
-            gain = h / spectrum.lam[m]
-            pivot = drives.damping[c] + d + (drives.stiffness[c] + k) * gain
-            g = p = 0.0 * gain
-            if has_rotor(laws, c):
-                g = laws.motor[c, GEAR_DAMPING] + laws.motor[c, GEAR_STIFFNESS] * gain
-                p = laws.motor[c, ROTOR] / gain + kd + kp * gain + g
-                pivot += g - g * g / p
-            elif laws.has_motor[c]:
-                pivot += laws.motor[c, ROTOR] / gain + kd + kp * gain
+            pivot, _, _ = pivot_of(laws, drives, c, (d, k, kd, kp), h / spectrum.lam[m])
             whole = abs(factors.kappa[m, joints.link[c]])
-            if not abs(pivot - frozen.pivot[m, c]) <= NOTICED * whole:  # also true of pivots that nobody has set
-                changed = True
+            new = new or not abs(pivot - frozen.pivot[m, c]) <= NOTICED * whole  # also of pivots that nobody has set
+        if new:
+            changed = True
+            frozen.slope[0, c], frozen.slope[1, c] = d, k
+            for m in range(spectrum.lam.shape[0]):
+                pivot, g, p = pivot_of(laws, drives, c, (d, k, kd, kp), h / spectrum.lam[m])
                 frozen.pivot[m, c] = pivot
                 frozen.gear[m, c, 0] = g
                 frozen.gear[m, c, 1] = p
     return changed
+
+
+@inner_kernel
+def set_apart(joints, stages, frozen, factors, h, slowly):
+    """Slopes of bent laws at the stages, over those of the pivots; True if stages differ so much that it matters."""
+    matters = False
+    for n in range(joints.bent.shape[0]):
+        c = joints.bent[n]
+        whole = abs(factors.kappa[0, joints.link[c]])
+        # where friction falls faster than the inertia holds, Newton's method would go the wrong way
+        least = 0.0 if slowly else -FALLING * max(whole - frozen.slope[0, c], 0.0)
+        for i in range(stages.q.shape[0]):
+            d, k = law_slopes(joints.laws, c, i, stages)
+            stages.damper[i, c], stages.spring[i, c] = max(d, least) - frozen.slope[0, c], k - frozen.slope[1, c]
+            if abs(stages.damper[i, c]) + h * abs(stages.spring[i, c]) > NOTICED * whole:
+                matters = True
+    return matters
 
 
 @inline_kernel

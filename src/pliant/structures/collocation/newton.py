@@ -31,10 +31,11 @@ from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import FIXED, MOVED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
-from pliant.structures.collocation.joints import condense_rotors, hold_at_zero, renew_pivots, turn_rotors
+from pliant.structures.collocation.joints import condense_rotors, hold_at_zero, renew_pivots, set_apart, turn_rotors
 from pliant.structures.collocation.relation_solver import (
     Beside,
     answer_lines,
+    answer_some,
     answer_velocities,
     close_velocities,
     measure_start,
@@ -51,6 +52,7 @@ Numbers = NDArray[np.generic]
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
+CIRCLING = 14  # iterations after which joint rates go slowly
 LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
 
@@ -229,15 +231,15 @@ def take_member(plant, scheme, solver, h, k):
 
 
 @inner_kernel
-def improve_related(plant, scheme, solver, h):
-    """`improve` with the forces of relations, which tie the members together."""
-    spectrum, relations, beside = scheme.spectrum, plant.relations, solver.beside
+def improve_related(plant, scheme, solver, h, bent):
+    """`improve` with the forces of relations and of ``bent`` laws, which tie the members together."""
+    spectrum, beside = scheme.spectrum, solver.beside
     beside.r[:] = 0.0
     for k in range(spectrum.lam.shape[0]):
         solve_member(plant, spectrum, solver, h, k)
-        note_alone(relations, spectrum, solver.factors, beside, solver.inc, k)
+        note_alone(plant, spectrum, solver.factors, beside, solver.inc, k)
         copy_to(solver.frozen.turning, beside.turning[k])
-    if not solve_lines(relations, beside, scheme.method, h):
+    if not solve_lines(plant, solver.stages, beside, scheme.method, h, bent):
         return np.nan
     worst = 0.0
     for k in range(spectrum.lam.shape[0]):
@@ -248,10 +250,10 @@ def improve_related(plant, scheme, solver, h):
 
 
 @inline_kernel
-def improve(plant, scheme, solver, h):
-    """One Newton increment of all stages; returns its relative size."""
-    if plant.relations.taken.shape[0] > 0:
-        return improve_related(plant, scheme, solver, h)
+def improve(plant, scheme, solver, h, bent):
+    """One Newton increment of all stages; returns its relative size. ``bent``: laws differ from stage to stage."""
+    if bent or plant.relations.taken.shape[0] > 0:
+        return improve_related(plant, scheme, solver, h, bent)
     worst = 0.0
     for k in range(scheme.spectrum.lam.shape[0]):
         solve_member(plant, scheme.spectrum, solver, h, k)
@@ -289,7 +291,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     memory = control.memory
     moving = plant.chain.tree.parent.shape[0] > 1
     lawful = plant.joints.active.shape[0] > 0
-    changed = False
+    changed = bent = answered = False
+    first_bent, lines = plant.relations.taken.shape[0], solver.beside.change.shape[1]
     renewals = 0
     renew = abs(h - memory[0]) > 1e-9 * h
     if memory[4] >= LIFE and not renew:  # at the stages of the last step, before the predictor moves them
@@ -304,7 +307,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     contraction = memory[1]
     size = np.inf
     orient = control.orient
-    for _ in range(control.max_iterations):
+    for n in range(control.max_iterations * (2 if lines > first_bent else 1)):  # what joints do may change often
+        slowly = n >= CIRCLING
         residual, flow = evaluate(plant, method, state, stages, tables, h, orient)
         if not np.isfinite(residual + flow):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
@@ -339,12 +343,18 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             if plant.relations.taken.shape[0] > 0:
                 answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
             joined = True
+            answered = False
+        if lines > first_bent:
+            bent = set_apart(plant.joints, stages, frozen, factors, h, slowly)
+            if bent and not answered:
+                answer_some(plant, spectrum, factors, solver.inc, solver.beside, first_bent, lines)
+                answered = True
         previous = size
         if lawful:
             copy_to(stages.qd, stages.before)
-        size = improve(plant, scheme, solver, h)
+        size = improve(plant, scheme, solver, h, bent)
         if lawful:
-            hold_at_zero(plant, stages)
+            hold_at_zero(plant, stages, slowly)
         control.counts[0] += 1
         if not np.isfinite(size):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
@@ -352,7 +362,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
         if previous < np.inf:
             contraction = min(1.0, max(size / previous, 1e-4))
             # where laws of joints have just changed, they were the reason
-            if contraction > SLOW and size > ROUND_OFF and not changed:
+            if contraction > SLOW and size > ROUND_OFF and not changed and not bent:
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
         orient = control.orient and size * control.gravity_gain * h * h > 0.01 * control.displacement

@@ -24,11 +24,14 @@ LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from ot
 class Beside(NamedTuple):
     """Newton's method for the forces of the lines: a small dense system beside the tree.
 
+    After the lines of relations come joints whose law bends: what its slopes at the stages have over those in the
+    pivots, which are the same for all stages, is a law of such a line. (n, bent) of joints are lines n and on.
+
     The tree answers to a unit of each line with W. Rates of all stages follow the forces by Y = J W, which couples the
     stages only through T and its inverse; laws and loops are rows of one real system in the changes of f at all stages.
     """
 
-    J: Floats  # (lines, 12) mean of the stages
+    J: Floats  # (relations, 12) mean of the stages
     W: Floats  # (k, lines, parts, nodes, 6)
     W_q: NDArray[np.generic]  # (k, lines, dofs)
     S: NDArray[np.generic]  # (k, lines, lines) J W
@@ -45,15 +48,16 @@ class Beside(NamedTuple):
     fresh: Ints  # (1,) whether the inverse is that of W and of what acts
 
 
-def new_beside(lines: int, stages: int, count: int, sizes: tuple[int, int, int], dtype: type) -> Beside:
+def new_beside(relations: int, bent: int, stages: int, count: int, sizes: tuple[int, int, int], dtype: type) -> Beside:
     """``sizes``: nodes, strain points and joint coordinates; none of them matter without lines."""
+    lines = relations + bent
     nodes, points, dofs = sizes if lines else (0, 0, 0)
     n, parts = stages * lines, parts_of(dtype)
     z: Any = np.zeros
     answers = z((count, lines, parts, nodes, 6)), z((count, lines, dofs), dtype), z((count, lines, lines), dtype)
     system = z((n, n)), z((n, 1, n)), z(n, np.int64), z((n, 1)), z((n, 1)), z((stages, lines))
     alone = z((count, parts, nodes, 6)), z((count, dofs), dtype), z((count, parts, points, 6)), z((count, dofs), dtype)
-    return Beside(z((lines, 12)), *answers, *system, *alone, z(1, np.int64))
+    return Beside(z((relations, 12)), *answers, *system, *alone, z(1, np.int64))
 
 
 @inline_kernel
@@ -72,6 +76,15 @@ def rate_of_parts(relations, J, line, d, parts, unit):
     if parts == 2:
         rate += unit * along_line(relations, J, line, d, 1)
     return rate
+
+
+@inline_kernel
+def rate_of_line(plant, J, line, inc, parts, unit):
+    """The same of the increments of the tree, or of a joint whose law bends."""
+    first = J.shape[0]
+    if line >= first:
+        return inc.d_q[plant.joints.bent[line - first]] + 0.0 * unit
+    return rate_of_parts(plant.relations, J, line, inc.d, parts, unit)
 
 
 @inline_kernel
@@ -100,12 +113,29 @@ def law_gains(relations, i, a, b):
 
 
 @inner_kernel
+def follow_bent_laws(bent, stages, own, method, h, rates, out):
+    """out += what the slopes of bent laws have over those in the pivots, times rates (s lines, n) of all stages."""
+    s, m = own.change.shape
+    first = own.J.shape[0]
+    for i in range(s):
+        for a in range(first, m):
+            c = bent[a - first]
+            for j in range(s):
+                gain = h * method.A[i, j] * stages.spring[i, c]
+                if i == j:
+                    gain += stages.damper[i, c]
+                if gain != 0.0:
+                    for n in range(rates.shape[1]):
+                        out[i * m + a, n] += gain * rates[j * m + a, n]
+
+
+@inner_kernel
 def follow_laws(relations, own, method, h, rates, out):
-    """out += what the laws make of rates (s lines, n) of all stages; rows of closed lines stay."""
+    """out += what the laws of relations make of rates (s lines, n) of all stages; rows of closed lines stay."""
     s, m = own.change.shape
     lines = relations.lines
     for i in range(s):
-        for a in range(m):
+        for a in range(own.J.shape[0]):
             if lines.law[a] == CLOSED:
                 continue
             first, count = lines.group[a, 0], lines.group[a, 1]
@@ -121,16 +151,19 @@ def follow_laws(relations, own, method, h, rates, out):
 
 
 @inner_kernel
-def set_up_system(relations, own, method, h):
+def set_up_system(plant, stages, own, method, h, bent):
     """The system for the changes of f: Y df = r - wanted for loops, df + laws(Y df) = laws(r) for the others."""
     s, m = own.change.shape
+    relations = plant.relations
     A = own.inverse[:, 0]
     A[:] = 0.0
     follow_laws(relations, own, method, h, own.Y, A)
+    if bent:
+        follow_bent_laws(plant.joints.bent, stages, own, method, h, own.Y, A)
     for i in range(s):
         for a in range(m):
             row = i * m + a
-            if relations.lines.law[a] != CLOSED:
+            if a >= own.J.shape[0] or relations.lines.law[a] != CLOSED:
                 A[row, row] += 1.0
             elif relations.kept[0, a]:
                 for n in range(s * m):
@@ -141,21 +174,24 @@ def set_up_system(relations, own, method, h):
 
 
 @inner_kernel
-def solve_lines(relations, own, method, h):
+def solve_lines(plant, stages, own, method, h, bent):
     """Changes of the forces of all stages for the rates r of the tree alone; False if they are not determined."""
     s, m = own.change.shape
-    one_sided = False
-    for k in range(m):
-        one_sided = one_sided or relations.lines.law[k] > SPRING
-    if one_sided or own.fresh[0] == 0:
-        if not set_up_system(relations, own, method, h):
+    relations = plant.relations
+    changing = bent
+    for k in range(own.J.shape[0]):
+        changing = changing or relations.lines.law[k] > SPRING
+    if changing or own.fresh[0] == 0:
+        if not set_up_system(plant, stages, own, method, h, bent):
             return False
-        own.fresh[0] = 1
+        own.fresh[0] = 0 if bent else 1
     for n in range(s * m):
         own.rhs[n, 0] = 0.0
     follow_laws(relations, own, method, h, own.r, own.rhs)
+    if bent:
+        follow_bent_laws(plant.joints.bent, stages, own, method, h, own.r, own.rhs)
     for i in range(s):
-        for a in range(m):
+        for a in range(own.J.shape[0]):
             if relations.lines.law[a] == CLOSED and relations.kept[0, a]:
                 own.rhs[i * m + a, 0] = own.r[i * m + a, 0] + relations.rate[i, a] + relations.open[a] / h
     for i in range(s):
@@ -164,44 +200,54 @@ def solve_lines(relations, own, method, h):
             for n in range(s * m):
                 t += own.inverse[i * m + a, 0, n] * own.rhs[n, 0]
             own.change[i, a] = t
-            if relations.lines.law[a] == CLOSED:
+            if a < own.J.shape[0] and relations.lines.law[a] == CLOSED:
                 relations.force[i, a] += t
     return True
 
 
 @inner_kernel
 def answer_lines(plant, spectrum, factors, inc, own):
-    """Answers of the tree to a unit of each line, at the mean of the stages, and what the lines see of each other."""
-    tree, mesh, relations = plant.chain.tree, plant.chain.mesh, plant.relations
-    s, m = own.change.shape
+    """Answers to the lines of relations, at the mean of the stages."""
+    s, m = own.change.shape[0], own.J.shape[0]
     own.J[:] = 0.0
     for i in range(s):
         for k in range(m):
             for c in range(12):
-                own.J[k, c] += relations.J[i, k, c] / s
+                own.J[k, c] += plant.relations.J[i, k, c] / s
+    answer_some(plant, spectrum, factors, inc, own, 0, m)
+
+
+@inner_kernel
+def answer_some(plant, spectrum, factors, inc, own, first, last):
+    """Answers of the tree to a unit of each line from ``first`` to before ``last``, and what all lines see of them."""
+    tree, mesh, relations = plant.chain.tree, plant.chain.mesh, plant.relations
+    related = own.J.shape[0]
     for k in range(spectrum.lam.shape[0]):
-        for line in range(m):
+        for line in range(first, last):
             inc.b[:] = 0.0
             inc.b_q[:] = 0.0
-            add_along_line(relations, own.J, line, 1.0, inc.b, 0)
-            push_roots(tree, factors.pose, inc.b[0:1], inc.b_q, 1.0)
+            if line < related:
+                add_along_line(relations, own.J, line, 1.0, inc.b, 0)
+                push_roots(tree, factors.pose, inc.b[0:1], inc.b_q, 1.0)
+            else:
+                inc.b_q[plant.joints.bent[line - related]] = 1.0
             solve_tree(tree, mesh.start, factors, plant.drives.free, k, inc)
             set_answer(own, k, line, inc, factors.parts[k])
-            for j in range(m):
-                own.S[k, j, line] = rate_of_parts(relations, own.J, j, inc.d, factors.parts[k], factors.unit[0])
+            for j in range(own.change.shape[1]):
+                own.S[k, j, line] = rate_of_line(plant, own.J, j, inc, factors.parts[k], factors.unit[0])
     couple_stages(spectrum, own)
     own.fresh[0] = 0
 
 
 @inline_kernel
-def note_alone(relations, spectrum, factors, own, inc, k):
+def note_alone(plant, spectrum, factors, own, inc, k):
     """Keep the increments of the tree alone for member k, and add what the lines see of them to all stages."""
     s, m = own.change.shape
     copy_to(inc.d, own.d[k])
     copy_to(inc.d_q, own.d_q[k])
     copy_to(inc.rho_e, own.rho_e[k])
     for a in range(m):
-        rate = rate_of_parts(relations, own.J, a, inc.d, factors.parts[k], factors.unit[0])
+        rate = rate_of_line(plant, own.J, a, inc, factors.parts[k], factors.unit[0])
         for i in range(s):
             own.r[i * m + a, 0] += (spectrum.multiplicity[k] * spectrum.T[i, k] * rate).real
 

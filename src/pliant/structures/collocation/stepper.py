@@ -88,7 +88,7 @@ def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: 
         new_spectral_factors(chain, 1, np.float64),
         new_increments(nodes, points, dofs, np.float64),
         zeros_of(Last, (1, nodes, 6), (1, points, 6), (1, dofs), (1, dofs)),
-        new_beside(len(lines.taken), 1, 1, (nodes, points, dofs), np.float64),
+        new_beside(len(lines.taken), 0, 1, 1, (nodes, points, dofs), np.float64),
     )
     state, closed = state_of(arm, start), lines.lines.law == CLOSED
     state.V[:], state.qd[:] = 0.0, 0.0
@@ -149,7 +149,7 @@ class Stepper:
             new_spectral_factors(chain, n_lam, dtype),
             new_increments(nodes, points, chain.dofs, dtype),
             zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, chain.dofs), (s, chain.dofs)),
-            new_beside(len(relations.taken), s, n_lam, (nodes, points, chain.dofs), dtype),
+            new_beside(len(relations.taken), len(self.plant.joints.bent), s, n_lam, (nodes, points, chain.dofs), dtype),
         )
         self.state = state_of(arm, run.start)
         self.halvings = 0
@@ -283,14 +283,14 @@ class Stepper:
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
             refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs)
-        if status == SINGULAR:
+        blamed = self._law_to_blame()
+        if status == SINGULAR and not blamed:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)
         if bent:
             return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
         if status == NOT_FINITE:
             return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
-        blamed = self._law_to_blame()
         if blamed:
             return Ending(Cause.NOT_CONVERGED, now, *blamed)
         remedy = "take a smaller step, or more elements or PoseElement if the link bends strongly"

@@ -308,7 +308,7 @@ def run_steps(mechanism: Mechanism, control: Control, work: Work, tables: Tables
     for n in range(tables.h.shape[0]):
         inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
         if inside:
-            keep_now(mechanism, last, work, output)
+            keep(last, work, output)
         status = one_step(mechanism, control, work, tables, n)
         if status != CONVERGED:
             return n, status

@@ -14,10 +14,10 @@ function make(tag, attributes = {}, ...children) {
 const section = (title, ...children) => make("section", {}, make("h2", {}, title), ...children);
 
 const GROUP_WORDS = {
-  drives: "torques and forces of drives",
+  drives: "drives",
   loads: "loads",
-  "joint reactions": "forces and moments in joints",
-  contact: "forces of walls",
+  "joint reactions": "in joints",
+  contact: "walls",
 };
 
 class Panel {
@@ -115,10 +115,12 @@ class Panel {
       const box = make("input", { type: "checkbox", name: `arrows ${group}` });
       box.addEventListener("change", () => player.change({ arrows: { ...player.state.arrows, [group]: box.checked } }));
       player.follow(() => (box.checked = player.state.arrows[group]));
-      return make("label", {}, box, make("span", {}, GROUP_WORDS[group] || group));
+      const longest = player.longest(group).map(([unitName, size]) => `${short(size)} ${unitName}`);
+      const words = `${GROUP_WORDS[group] || group}, up to ${longest.join(" and ")}`;
+      return make("label", { title: words }, box, make("span", {}, words));
     });
     const size = { low: 0.1, high: 2, step: 0.05, to: (x) => x, from: (x) => x, write: (x) => `× ${short(x / 0.5, 2)}` };
-    return section("Arrows", ...rows, this.slider("size of arrows", "arrowSize", size));
+    return section("Forces and moments", ...rows, this.slider("size of arrows", "arrowSize", size));
   }
 
   view() {

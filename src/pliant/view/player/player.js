@@ -25,6 +25,7 @@ class Player {
       }
     }
     for (const run of scene.runs) run.arrows.forEach((arrow) => (arrow.largest = largest[arrow.key]));
+    this.largestArrows = largest;
     this.state = {
       field: -1, top: 1, factor: 1, ghost: scene.runs.length === 1 || scene.oneAtATime, trace: true, ground: true,
       bodies: true, arrows: groups, arrowSize: 0.5, follow: false, speed: 1, loop: true,
@@ -136,6 +137,12 @@ class Player {
 
   has(field) {
     return this.scene.runs.some((run) => run.values[field].scale.some((scale) => scale > 0));
+  }
+
+  // Units and largest sizes of the arrows of a group, over all times.
+  longest(group) {
+    const known = Object.entries(this.largestArrows).filter(([key]) => key.startsWith(`${group} `));
+    return known.map(([key, size]) => [key.slice(group.length + 1), size]);
   }
 
   change(part) {

@@ -1,0 +1,139 @@
+"""Whether steps follow what drives a model: loads, torques and references that change faster are aliased, in silence.
+
+A step knows a source u only by its values at the stages, of which it takes the mean  sum_i b_i u(t + c_i h).  That is
+compared with the mean over the step by a much finer rule. Of prescribed motions, position and rate must agree too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.shape_functions import gauss_rule
+from pliant.model.inputs import Inputs
+from pliant.model.state import Array
+
+POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
+MOST_TIMES = 400_000  # at which a source is asked
+FOLLOWED = 0.05  # share of a source that steps may miss without a word
+WELL_FOLLOWED = 0.01  # by the steps that are recommended
+HALVINGS = 20
+PROBES = 256  # instants at which position and rate of a motion are compared
+NEARBY = 1e-6  # of the run: distance of the positions of which a rate is the difference
+DISAGREEMENT = 1e-3  # of the largest rate
+START_SLACK = 1e-6  # rad, m or of them a second
+
+
+def missed(
+    inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]
+) -> tuple[str, ...]:
+    """A sentence for each source that equal steps by a rule (nodes, weights) of stages do not follow."""
+    if not _varies(inputs):
+        return ()
+    steps = int(min(np.ceil(until / step), MOST_TIMES // POINTS))
+    told = _shares(inputs, names, _begins(inputs, until, step, steps), step, rule)
+    doubts = {name: share for name, share in told.items() if share > FOLLOWED}
+    return tuple(
+        f"{name} changes faster than steps of {step:g} s follow: they miss {100.0 * min(share, 1.0):.0f} % of it; take"
+        f" steps of at most {_needed(inputs, names, until, step, name, rule):.2g} s, or declare its jumps as breaks"
+        for name, share in doubts.items()
+    )
+
+
+def _varies(inputs: Inputs) -> bool:
+    joints, loads = inputs.joint_signals, inputs.load_signals
+    return any(len(getattr(each, kind, ())) for each in (joints, loads) for kind in ("motions", "torques", "varying"))
+
+
+def _begins(inputs: Inputs, until: float, step: float, count: int) -> Array:
+    """Of steps all over the run, but those in which a source is declared to jump: steps end there."""
+    begins = until * np.arange(count) / count
+    jumps = np.asarray([each for each in inputs.breaks if 0.0 < each < until])
+    apart: NDArray[np.bool_] = np.searchsorted(jumps, begins) == np.searchsorted(jumps, begins + step)
+    return begins[apart]
+
+
+def _shares(
+    inputs: Inputs, names: tuple[str, ...], begins: Array, step: float, rule: tuple[Array, Array]
+) -> dict[str, float]:
+    """Of each source, how much of it steps with these begins miss, relative to its size."""
+    (nodes, weights), (points, fine) = rule, gauss_rule(POINTS)
+    shares = {}
+    known = dict(_sources(inputs, names, begins, step * nodes))
+    for name, values in _sources(inputs, names, begins, step * points):
+        whole = np.einsum("j,njk->nk", fine, values)
+        size = np.sqrt(np.mean(np.einsum("j,njk->n", fine, values**2))) if len(values) else 0.0
+        missing = np.sqrt(np.mean(np.sum((np.einsum("j,njk->nk", weights, known[name]) - whole) ** 2, axis=1)))
+        shares[name] = float(missing / size) if size > 0.0 else 0.0
+    return shares
+
+
+def _sources(inputs: Inputs, names: tuple[str, ...], begins: Array, offsets: Array) -> Iterator[tuple[str, Array]]:
+    """By name, values (steps, offsets, components) of what drives joints and of loads."""
+    times = (begins[:, None] + offsets).ravel()
+    shape = (len(begins), len(offsets), -1)
+    joints, loads = inputs.joint_signals(times), inputs.load_signals(times)
+    for k, name in enumerate(names):
+        if inputs.prescribed[k]:
+            yield f"the motion of joint '{name}'", joints[:, k, 1].reshape(shape)
+        else:
+            yield f"the reference of joint '{name}'", joints[:, k, 0].reshape(shape)
+            yield f"the torque of joint '{name}'", joints[:, k, 2].reshape(shape)
+    for k, load in enumerate(inputs.loads):
+        yield f"load '{load.name}'", loads[:, k].reshape(shape)
+
+
+def _needed(
+    inputs: Inputs, names: tuple[str, ...], until: float, step: float, name: str, rule: tuple[Array, Array]
+) -> float:
+    """Steps that follow a source well."""
+    for _ in range(HALVINGS):
+        step /= 2.0
+        steps = int(min(np.ceil(until / step), MOST_TIMES // POINTS))
+        if _shares(inputs, names, _begins(inputs, until, step, steps), step, rule)[name] <= WELL_FOLLOWED:
+            break
+    return step
+
+
+def refuse_contradicted_start(inputs: Inputs, names: tuple[str, ...], position: Array, rate: Array) -> None:
+    """Refuse a given start whose joints are elsewhere, or move otherwise, than prescribed motions begin."""
+    begin = inputs.joint_signals(np.zeros(1))[0]
+    for k, name in enumerate(names):
+        for word, given, wanted in (("position", position[k], begin[k, 0]), ("rate", rate[k], begin[k, 1])):
+            if inputs.prescribed[k] and abs(given - wanted) > START_SLACK * max(1.0, abs(wanted)):
+                raise InvalidInput(
+                    f"initial has the {word} {given:g} of joint '{name}', whose prescribed motion begins with"
+                    f" {wanted:g}; start the motion there, or take initial_state where it starts"
+                )
+
+
+def refuse_inconsistent_motions(inputs: Inputs, names: tuple[str, ...], until: float) -> None:
+    """Refuse a prescribed motion whose rate is not the derivative of its position, nor its acceleration of its rate."""
+    if not any(inputs.prescribed):
+        return
+    near = NEARBY * until
+    times = until * (np.arange(PROBES) + 0.5 / np.sqrt(2.0)) / PROBES
+    jumps = np.asarray(inputs.breaks)
+    times = times[np.searchsorted(jumps, times - 2.0 * near) == np.searchsorted(jumps, times + 2.0 * near)]
+    try:
+        before, here, after = (inputs.joint_signals(times + shift) for shift in (-near, 0.0, near))
+    except InvalidInput:  # a function that fails somewhere ends the run there
+        return
+    derivatives = (after - before) / (2.0 * near)
+    for k, name in enumerate(names):
+        if not inputs.prescribed[k]:
+            continue
+        for part, (word, other) in enumerate((("rate", "position"), ("acceleration", "rate"))):
+            given, found = here[:, k, part + 1], derivatives[:, k, part]
+            # the difference of positions is rounded, and off by the square of its distance
+            scale = np.abs(given).max(initial=0.0) + np.ptp(here[:, k, part]) / until + 1e-6
+            wrong = np.flatnonzero(np.abs(given - found) > DISAGREEMENT * scale)
+            if len(wrong) > PROBES // 64:  # not single corners that nobody declared
+                t = times[wrong[0]]
+                raise InvalidInput(
+                    f"the motion of joint '{name}' has at t = {t:g} s the {word} {given[wrong[0]]:g}, but its {other}"
+                    f" changes by {found[wrong[0]]:g} a second; let the {word} be the derivative of the {other}"
+                )
