@@ -52,7 +52,7 @@ from pliant.view.page import NOTHING, Numbers, encoded, message
 FRAME = 1.0 / 30.0  # s of simulated time between two frames
 STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # s, of which the shortest is taken that leaves time to spare
 TRIES = 3  # pieces, the quickest of which counts: the first may meet a compiler
-SHARE = 0.4  # of real time that steps and frames may take where a step is chosen
+SHARE = 0.25  # of real time that steps and frames may take where a step is chosen
 CYCLE = 10  # steps in a cycle that is resolved: the midpoint rule is wrong by 3 % of its phase there
 LONGEST_PIECE = 0.1  # s of waiting for a frame, where steps are slow
 REACHED_PART = 0.35  # of half a turn, or of the reach, to both sides: what the picture shows at first

@@ -6,6 +6,7 @@ come and carried out between two pieces. Without a page for `LONELY` seconds aft
 
 from __future__ import annotations
 
+import atexit
 import secrets
 import threading
 import time
@@ -19,7 +20,7 @@ import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.view.live import Live
 from pliant.view.page import page
-from pliant.view.server import AWAKE, LOCAL, Answer, Command, Server, Stream, open_browser
+from pliant.view.server import AWAKE, LOCAL, Answer, Command, Server, Stream, of_a_script, open_browser
 
 LONELY = 10.0  # s
 WAITING_FRAMES = 6  # of a page
@@ -87,7 +88,7 @@ class LiveView:
     def give(self, live: Live) -> LiveView:
         """Let the page show the run, and let it run."""
         self._live.set_result(live)
-        self._thread = threading.Thread(target=self._loop, args=(live,), name="live")
+        self._thread = threading.Thread(target=self._loop, args=(live,), name="live", daemon=True)
         self._thread.start()
         return self
 
@@ -103,6 +104,8 @@ class LiveView:
 
     def close(self) -> None:
         """End the run and stop serving."""
+        atexit.unregister(self.wait)
+        atexit.unregister(self.close)
         self._ended.set()
         self._live.cancel()
         with self._lock:
@@ -190,13 +193,14 @@ def live(
     """Simulate a robot in real time in the browser, with sliders for its joints and buttons that push its tip.
 
     ``shown`` is a robot, or a model of one whose components stay connected. The page is served on ``host``, by default
-    to this computer alone, at a free ``port`` unless one is given, until the program ends or the `LiveView` that is
-    returned is closed; ``wait`` keeps a script alive until Ctrl-C or until the page was closed for ten seconds, unless
-    ``keep`` says that it may be opened again.
+    to this computer alone, at a free ``port`` unless one is given, until the `LiveView` that is returned is closed, the
+    page was closed for ten seconds, unless ``keep`` says that it may be opened again, or the program ends; a script
+    that runs in a terminal stays for it until Ctrl-C.
     """
     made = Live(shown)
     opened = LiveView(host, port, keep).give(made)
     print(f"live at {opened.address}", flush=True)
     if browser:
         open_browser(opened.address)
+    atexit.register(opened.wait if of_a_script() else opened.close)
     return opened

@@ -76,6 +76,10 @@ class LivePlayer extends Player {
     document.title = `${this.scene.title}, live - pliant`;
   }
 
+  longest() {
+    return [["N", this.scene.live.push.highest]];
+  }
+
   // Time is that of the newest frame.
   play() {}
 
