@@ -544,7 +544,7 @@ class Declared(metaclass=Documented):
     @property
     def label(self) -> str:
         name = getattr(self, "name", None)
-        return f"{type(self).__name__} '{name}'" if isinstance(name, str) else type(self).__name__
+        return f"{type(self).__name__} '{clip(name)}'" if isinstance(name, str) else type(self).__name__
 
     def __str__(self) -> str:
         rows = (

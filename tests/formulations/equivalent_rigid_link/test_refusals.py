@@ -62,13 +62,6 @@ def said(ask: Callable[[], object]) -> str:
             "loop joint 'tip' has a spring, damping, friction or stops, which EquivalentRigidLink carries at joints of"
             " the tree only; close the loop at another joint, or use PoseElement",
         ),
-        (
-            on_a_hinge(
-                soft_link(section=pl.GeneralSection(stiffness=(9.0,) * 6, inertia=(1.0, 2.0, 1.0, 0.1, 0.1, 0.1)))
-            ),
-            "link 'link' has a section whose mass differs between directions, which no equivalent rigid link carries;"
-            " write one mass for all three, or use GeometricallyExact",
-        ),
     ],
 )
 def test_robots(robot: pl.Robot, sentence: str) -> None:

@@ -74,15 +74,6 @@ def test_joint_that_carries_nothing_heavy() -> None:
         compiled(replace(robot, links=(*robot.links, light), joints=(*robot.joints, joint)))
 
 
-def test_section_that_weighs_differently_in_different_directions() -> None:
-    section = pl.GeneralSection(stiffness=(1e5, 1e4, 1e4, 10.0, 10.0, 10.0), inertia=(1.0, 2.0, 1.0, 0.1, 0.1, 0.1))
-    robot = pl.Robot(
-        name="odd", links=(pl.FlexibleLink("beam", 1.0, section),), joints=(pl.FixedJoint("clamp", "base", "beam"),)
-    )
-    with pytest.raises(pl.InvalidInput, match=r"mass differs between directions.*GeometricallyExact"):
-        compiled(robot)
-
-
 @pytest.mark.parametrize("integrator", [pl.Gauss(order=4, step=1e-3), pl.GeneralizedAlpha(step=1e-3)])
 def test_other_methods_than_the_midpoint_rule(integrator: object) -> None:
     model = compiled(four_bar.robot())

@@ -23,7 +23,9 @@ def matrix(size, seed):
 
 
 def link(name, length, law):
-    section = pl.GeneralSection(stiffness=matrix(30.0, 1), inertia=matrix(0.2, 2), damping=0.01)
+    inertia = np.array(matrix(0.2, 2))
+    inertia[:3, :3] = 2.0 * np.eye(3)  # a mass is the same along all axes
+    section = pl.GeneralSection(stiffness=matrix(30.0, 1), inertia=inertia, damping=0.01)
     return pl.FlexibleLink(name, length, section, rest_shape=pl.rest_shapes.Helix(radius=0.4, pitch=0.3), law=law)
 
 

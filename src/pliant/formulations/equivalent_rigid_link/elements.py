@@ -247,11 +247,6 @@ class BeamMesh:
         """Mass, its lever from the axis, and rotary inertia of pieces of material, in the axes of the root."""
         sections = self.link.inertia(stations)
         masses = sections[:, 0, 0]
-        if not np.allclose(sections[:, :3, :3], masses[:, None, None] * np.eye(3), rtol=1e-9, atol=0.0):
-            raise InvalidInput(
-                f"link '{self.link.name}' has a section whose mass differs between directions, which no equivalent"
-                " rigid link carries; write one mass for all three, or use GeometricallyExact"
-            )
         R = self.rest_poses(stations)[:, :3, :3]
         moment = sections[:, 3:, :3]
         centers = np.stack([moment[:, 2, 1], moment[:, 0, 2], moment[:, 1, 0]], axis=1)

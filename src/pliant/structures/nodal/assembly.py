@@ -242,7 +242,7 @@ def assemble(
     structure = Structure(
         _tree(nodes),
         Elements(kind.code, kind.shares, *rows),
-        _bodies(nodes, robot, kind),
+        _bodies(nodes, robot),
         laws,
         lines,
         tuple(links.values()),
@@ -338,17 +338,12 @@ def _tree(nodes: Nodes) -> Tree:
     return tree._replace(turn=quaternion_from_rotation(tree.turn))
 
 
-def _bodies(nodes: Nodes, robot: Robot, kind: ElementKind) -> Bodies:
+def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
     count = len(nodes)
     mass, center, J = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 9))
     for i in range(count):
         matrix = nodes[i].inertia
         mass[i] = matrix[0, 0]
-        if not np.allclose(matrix[:3, :3], mass[i] * np.eye(3), rtol=0.0, atol=1e-12 * max(mass[i], 1e-300)):
-            raise InvalidInput(
-                f"robot '{robot.name}' has a section whose mass differs between directions, which {kind.word} do"
-                " not carry; use GeometricallyExact, or give the linear inertia as a multiple of the identity"
-            )
         if mass[i] > 0.0:
             first = matrix[3:, :3] / mass[i]
             center[i] = 0.5 * np.array(

@@ -113,11 +113,6 @@ class TreeBuilder(ABC):
         mass, center, tensor = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
         for i, matrix in enumerate(self.inertia):
             mass[i] = matrix[0, 0]
-            if not np.allclose(matrix[:3, :3], mass[i] * IDENTITY, rtol=0.0, atol=1e-12 * mass[i]):
-                raise InvalidInput(
-                    f"robot '{self.robot.name}' has a section whose mass differs between directions, which no rigid"
-                    " body has; use GeometricallyExact, or give the linear inertia as a multiple of the identity"
-                )
             center[i] = center_of_inertia(matrix)
             cross = hat(center[i])
             tensor[i] = matrix[3:, 3:] + mass[i] * cross @ cross

@@ -1,0 +1,290 @@
+"""The senseless things to try, each from a stream of random numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from typer.testing import CliRunner
+
+import pliant as pl
+from pliant.cli.app import app
+from pliant.jit import store
+from pliant.robot import Declared
+from tests.fuzz.judge import Attempt, finite
+from tests.support.fake_arm import fake_trajectory
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?(?![\w.])")
+WORD = re.compile(r"(?<![\w.])[a-z_]{3,}(?![\w.])")
+NASTY = [
+    "0",
+    "-1",
+    "1",
+    "-0.0",
+    "1e-40",
+    "1e-12",
+    "1e12",
+    "1e40",
+    "5e-324",
+    "1e308",
+    "-1e5",
+    ".nan",
+    ".inf",
+    "-.inf",
+    "nan",
+    "null",
+    "~",
+    "true",
+    "''",
+    "[]",
+    "{}",
+    "[1]",
+    "[1,2,3]",
+    "{a:",
+    "1}",
+    "0x1F",
+    "1_000",
+    "1e",
+    "1.2.3",
+    "-",
+    "?",
+    "!",
+    "&",
+    "*",
+    "|",
+    ">",
+    "%",
+    "@",
+    "`",
+    "12:30:45",
+    "2026-01-01",
+    "9999999999999999999999",
+    "base",
+    "none",
+]
+STRANGE = "\t\0\x07\x1b\u202e\ufeff\u0661é→\r\u2028"
+SHORT: Any = {"until": 4e-3, "integrator": pl.Gauss(order=2, step=1e-3), "outputs": 4}
+FORMULATIONS: tuple[Callable[[], Any], ...] = (
+    pl.GeometricallyExact,
+    pl.PoseElement,
+    pl.Corotational,
+    pl.PseudoSpectral,
+    pl.Lumped,
+    pl.EquivalentRigidLink,
+    pl.Rigid,
+)
+
+
+@cache
+def texts() -> tuple[str, ...]:
+    return tuple(pl.library.path(name).read_text() for name in pl.library.names())
+
+
+def mutated(text: str, random: Random) -> str:
+    """A robot file with a few changes such as people, editors and enemies make."""
+    for _ in range(random.randint(1, 4)):
+        lines = text.splitlines(keepends=True) or [""]
+        k = random.randrange(len(lines))
+        match random.randrange(8):
+            case 0 | 1 | 2:
+                places = list(NUMBER.finditer(text))
+                if places:
+                    place = random.choice(places)
+                    text = text[: place.start()] + random.choice(NASTY) + text[place.end() :]
+                continue
+            case 3:
+                places = list(WORD.finditer(text))
+                one, other = random.choice(places), random.choice(places)
+                text = text[: one.start()] + other.group() + text[one.end() :]
+                continue
+            case 4:
+                del lines[k]
+            case 5:
+                lines.insert(k, random.choice(lines))
+            case 6:
+                lines[k] = " " * random.randint(0, 6) + lines[k].lstrip()
+            case _:
+                at = random.randrange(len(lines[k]) + 1)
+                lines[k] = lines[k][:at] + random.choice(STRANGE) + lines[k][at:]
+        text = "".join(lines)
+    return text
+
+
+def robot_files(random: Random) -> str:
+    """Read a mutated file; what can be read is dumped, compiled and stepped."""
+    robot = pl.loads(mutated(random.choice(texts()), random))
+    if pl.loads(pl.dump(robot)) != robot:
+        raise AssertionError("a robot is not what its own file says")
+    if len(robot.links) > 3:
+        return "read"
+    return finite(pl.simulate(random.choice(FORMULATIONS)().compile(robot), **SHORT))
+
+
+def whole(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind) and not inspect.isabstract(kind)
+
+
+@cache
+def declared_classes() -> tuple[type[Declared], ...]:
+    """Everything that users build from numbers and words: parts, components, signals, motions, sensors, choices."""
+    groups = (pl, pl.joints, pl.signals, pl.motions, pl.sensors, pl.sections, pl.rest_shapes)
+    found = {each for group in groups for name in dir(group) if inspect.isclass(each := getattr(group, name))}
+    wanted = (each for each in found if issubclass(each, Declared) and whole(each))
+    return tuple(sorted(wanted, key=lambda each: each.__qualname__))
+
+
+def value(random: Random, depth: int = 0) -> Any:
+    """Anything that a person may pass for anything."""
+    numbers = (0, 1, -1, 0.5, 2.0, 1e-40, 1e40, float("nan"), float("inf"), 10**30, True, 1 + 2j)
+    others: tuple[Any, ...] = (None, "", "base", "hub", "x" * 3000, b"x", object(), len, {}, {"a": 1}, set(), int)
+    match random.randrange(6):
+        case 0 | 1 | 2:
+            return random.choice(numbers)
+        case 3:
+            return random.choice(others)
+        case 4 if depth < 2:
+            return [value(random, depth + 1) for _ in range(random.randrange(7))]
+        case _:
+            return random.choice((pl.signals.Constant(1.0), pl.motions.Hold(0.1), pl.Circle(0.01), pl.Rigid()))
+
+
+def sensible(random: Random) -> Any:
+    return random.choice((1.0, 0.01, 2, (0.0, 0.0, 1.0), "hub", "strip", pl.signals.Constant(0.1), None))
+
+
+def api(random: Random) -> str:
+    """Build something public from values that do not fit, or few of which do."""
+    kind = random.choice(declared_classes())
+    names = [field.name for field in dataclasses.fields(kind) if field.init]
+    pick = value if random.random() < 0.7 else sensible
+    built = kind(**{name: pick(random) for name in names})
+    repr(built)
+    return "built"
+
+
+@cache
+def arms() -> tuple[pl.Arm, ...]:
+    strip, two = (pl.load(pl.library.path(name)) for name in ("steel_strip", "two_link_planar"))
+    return (
+        pl.GeometricallyExact(degree=4).compile(strip),
+        pl.PoseElement(elements=2).compile(two),
+        pl.Rigid().compile(two),
+    )
+
+
+def components(random: Random) -> str:
+    """Connect something to an arm, by names that may fit, and step it."""
+    arm = random.choice(arms())
+    joints, links = (*arm.joint_names, "nobody"), (*arm.link_names, "nothing")
+    size = 10.0 ** random.uniform(-9.0, 9.0)
+    signal = random.choice((pl.signals.Constant(size), pl.signals.Sine(size, size), pl.signals.Step(size, 2e-3)))
+    motion = random.choice((pl.motions.Hold(size), pl.motions.Quintic(0.0, size, 1e-3), value(random)))
+    wrench = pl.signals.Constant([random.choice((0.0, size, -size)) for _ in range(random.choice((6, 6, 3)))])
+    joint, link = random.choice(joints), random.choice(links)
+    part = random.choice(
+        (
+            lambda: pl.JointTorque(joint, signal),
+            lambda: pl.PrescribedMotion(joint, motion),
+            lambda: pl.JointPD(motion, size, random.choice((size, -1.0, 0.0))),
+            lambda: pl.TipWrench(link, wrench),
+            lambda: pl.DistributedWrench(link, wrench),
+            lambda: pl.GearMotor(joint, signal, random.choice((1.0, size, 0.0)), size),
+        )
+    )
+    return finite(pl.simulate(pl.connect(arm, *(part() for _ in range(random.randint(1, 2)))), **SHORT))
+
+
+OPTIONS = re.findall(
+    r"\S+",
+    "--until --step --order --accuracy --degree --elements --outputs --move --pd --hold --rigid --tip --figures --count"
+    " --formulation --output --overwrite --from --to --help --nonsense --point-masses",
+)
+COMMANDS = ["simulate", "modes", "frequency", "describe", "view", "reproduce", "nothing"]
+
+
+def command_line(random: Random) -> str:
+    """A command with options that may not be its own, and values that may make no sense."""
+    words = [random.choice(COMMANDS), random.choice(("steel_strip", "macchelli_link", "no_such_arm", "", "-", "/"))]
+    for _ in range(random.randint(1, 4)):
+        words.append(random.choice(OPTIONS))
+        if random.random() < 0.8:
+            words.append(random.choice((*NASTY, "hub=1", "hub=1,0.1", "0.01", "2", "hub=9,1", "strip", "lumped")))
+    if words[0] in ("simulate", "compare") and "--until" not in words:
+        words += ["--until", "0.004"]
+    with tempfile.TemporaryDirectory() as folder:
+        before = set(Path.cwd().iterdir())
+        answer = CliRunner().invoke(app, [word.replace("/", folder) for word in words])
+        left = set(Path.cwd().iterdir()) - before
+    for path in left:  # what an --output of such a name wrote
+        path.unlink() if path.is_file() else [each.unlink() for each in path.iterdir()] and path.rmdir()
+    if answer.exception is not None and not isinstance(answer.exception, SystemExit):
+        raise answer.exception
+    if answer.exit_code not in (0, 1, 2, 130) or "Traceback" in answer.output:
+        raise AssertionError(f"{words} ended with {answer.exit_code}: {answer.output[-500:]}")
+    return f"exit {answer.exit_code}"
+
+
+@cache
+def saved() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        fake_trajectory().save(Path(folder) / "run.nc")
+        return (Path(folder) / "run.nc").read_bytes()
+
+
+def damaged(content: bytes, random: Random) -> bytes:
+    data = bytearray(content)
+    match random.randrange(5):
+        case 0:
+            data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        case 1:
+            at = random.randrange(len(data))
+            data[at : at + random.randint(1, 600)] = bytes(random.randint(0, 600))
+        case 2:
+            del data[random.randrange(len(data)) :]
+        case 3:
+            at, other = sorted((random.randrange(len(data)), random.randrange(len(data))))
+            data[at:other] = data[at:other][::-1]
+        case _:
+            at = random.randrange(len(data))
+            data[at:at] = random.randbytes(random.randint(1, 600))
+    return bytes(data)
+
+
+def result_files(random: Random) -> str:
+    """Load a damaged file: only the very content may be believed."""
+    content = damaged(saved(), random)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.nc"
+        path.write_bytes(content)
+        pl.load_trajectory(path)
+    if content != saved():
+        raise AssertionError("a damaged file was believed")
+    return "the same"
+
+
+def cache_files(random: Random) -> str:
+    """Read a damaged file of the kernel cache: only the very content may be believed, and no other is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        store.write(place, "kernel", ("", "f", "i"), b"\0machine code\n" * 50)
+        whole = (place / "kernel").read_bytes()
+        content = damaged(whole, random)
+        (place / "kernel").write_bytes(content)
+        found = store.read(place, "kernel")
+        if found is not None and (content != whole or found[1] != b"\0machine code\n" * 50):
+            raise AssertionError("a damaged file was believed")
+        if found is None and (place / "kernel").exists():
+            raise AssertionError("a damaged file was left")
+    return "deleted" if found is None else "the same"
+
+
+FUZZERS: dict[str, Attempt] = {
+    each.__name__: each for each in (robot_files, api, components, command_line, result_files, cache_files)
+}
