@@ -295,6 +295,13 @@ def test_steps_grow_where_real_time_is_not_kept(run: Live) -> None:
     assert run.step == STEPS[-1]
     assert "8 ms" in content(run.beat())["method"]
     assert not content(run.beat())["kept"]
+    for _ in range(round(30.0 / FRAME)):  # then there is time to spare
+        clock.now += FRAME
+        run.piece()
+        if run.step == STEPS[0]:
+            break
+    assert run.step == STEPS[0]
+    assert run.note == ""
 
 
 # Frames and who may ask ----------------------------------------------------------------------------------------------

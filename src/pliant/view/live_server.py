@@ -156,8 +156,7 @@ class LiveView:
             ahead = live.pace.wait(live.time) if live.running else BEAT
             if live.running and ahead <= 0.0:
                 with self._lock:
-                    live.piece()
-                    self._send(live.frame())
+                    self._send(live.piece())
                 told = time.monotonic()
             elif acted or time.monotonic() - told > BEAT:
                 with self._lock:
