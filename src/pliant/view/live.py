@@ -106,6 +106,7 @@ class Live:
         force = usual_push(arm)
         self.push = Push(force, PUSH_RANGE * force)
         self.pace = Pace(clock)
+        self._refuse_undrivable()
         self.reset()
 
     def _compile_all(self, given: pl.Arm | None) -> None:
@@ -126,6 +127,19 @@ class Live:
         if not self.arms:
             raise InvalidInput(next(iter(self.refused.values())))
 
+    def _refuse_undrivable(self) -> None:
+        """Formulations that do not carry the sliders and pushes are no choice."""
+        for name in list(self.arms):
+            self.chosen = name
+            try:
+                self.connect()
+            except InvalidInput as error:
+                self.refused[name] = str(error)
+                del self.arms[name]
+        if not self.arms:
+            raise InvalidInput(next(iter(self.refused.values())))
+        self.chosen = next(iter(self.arms))
+
     # What happens ---------------------------------------------------------------------------------------------------
 
     def connect(self) -> None:
@@ -137,6 +151,9 @@ class Live:
         push = pl.TipWrench(self.robot.tip_link, self.push, name=PUSH)
         with _quiet():
             self.model = pl.connect(self.arms[self.chosen], *self.components, *laws, push)
+        lacking = sorted({*self.drives} - {*self.model.joint_names})
+        if lacking:
+            raise InvalidInput(f"joint '{lacking[0]}' does not move in this formulation; choose another one")
 
     def reset(self) -> None:
         """Where the robot starts, at time 0, with the targets it had then."""
@@ -461,10 +478,10 @@ def _turns(quaternion: Array) -> Array:
 
 
 def _number(what: str, value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InvalidInput(f"{what} = {clip(repr(value))} is no finite number; give one from {low:g} to {high:g}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        raise InvalidInput(f"{what} = {clip(repr(value))} is no number; give one from {low:g} to {high:g}")
     if not low <= value <= high:
-        raise InvalidInput(f"{what} = {value:g} must lie between {low:g} and {high:g}; move it there")
+        raise InvalidInput(f"{what} = {clip(repr(value))} must lie between {low:g} and {high:g}; move it there")
     return float(value)
 
 
