@@ -156,3 +156,4 @@ def test_ctrl_c_keeps_what_was_computed():
     found = pl.compare(arm(), 0.05, formulations=FEW, progress=stop)
     assert found.interrupted
     assert 0 < len(found.rows) < len(FEW)
+    assert any(line.startswith("0 % done, ") for line in lines)

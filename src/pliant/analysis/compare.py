@@ -227,7 +227,7 @@ class _Comparing:
     ) -> None:
         self.robot, self.until, self.accuracy, self.asked = robot, until, accuracy, accuracy
         self.drives, self.manoeuvre, self.initial = drives, manoeuvre, initial
-        self.tell = progress or (lambda _: None)
+        self.tell, self.done = progress or (lambda _: None), ""
         self.times = np.linspace(0.0, until, SAVED + 1)
         self.refused: list[Refused] = []
 
@@ -245,7 +245,8 @@ class _Comparing:
         interrupted = False
         try:
             found: _Trial | None = None
-            for choice in tried:
+            for number, choice in enumerate(tried):
+                self.done = f"{100 * number // len(tried)} % done, "
                 if choice.spare and found is not None:
                     continue
                 found, limited = self._search(choice)
@@ -342,7 +343,7 @@ class _Comparing:
         return not converges or distance * self.reach < UNRESOLVED * self.bend
 
     def _tried(self, choice: Choice, count: int) -> _Trial:
-        self.tell(choice.label(count))
+        self.tell(self.done + choice.label(count))
         trial = self._run(choice, count, self.asked)
         if trial.trajectory.ending.cause is Cause.INTERRUPTED:
             raise Interrupted
