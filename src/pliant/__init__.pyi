@@ -94,6 +94,7 @@ from pliant.view.figures.run import draw_loads as draw_loads
 from pliant.view.figures.run import draw_motion as draw_motion
 from pliant.view.figures.run import draw_shape as draw_shape
 from pliant.view.figures.run import draw_strains as draw_strains
+from pliant.view.live_server import live as live
 from pliant.view.server import view as view
 
 __version__: str

@@ -81,6 +81,9 @@ EXCEPTIONS = {
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
     ("results/trajectory", "view.film"): "trajectory.animate() writes a film",
     ("results/trajectory", "view.server"): "trajectory.show() is the player in a notebook",
+    ("view/live", "public names"): "a live run compiles the robot by every formulation and connects drives",
+    ("view/live", "simulation"): "a live run is advanced piece by piece",
+    ("view/live_server", "public names"): "a live run is that of a robot or of a model",
     ("structures/collocation/bending", "structures.nodal"): "arms that bend too far are handed to pose elements",
     ("structures/collocation/model", "structures.nodal"): "arms that bend too far are handed to pose elements",
 }

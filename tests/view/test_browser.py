@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from playwright.sync_api import Browser
 
 import pliant as pl
 from pliant.view.figures.style import PALETTE
+from pliant.view.live import Live
+from pliant.view.live_server import LiveView
 from pliant.view.page import frame_of, write_page
 from pliant.view.scene import FIELDS, Scene, scene_of
-from pliant.view.server import View
+from pliant.view.server import LOCAL, View
 from tests.support.browser import PATIENCE, Opened, changed, chromium, near
 
 BLUE, ORANGE = PALETTE[:2]
@@ -246,6 +249,52 @@ def test_modes_are_played(browser: Browser, tmp_path: Path) -> None:
     assert opened.run("pliant.duration") == pytest.approx(1.0 / found.frequency[2], rel=1e-5)
     assert opened.run("pliant.scene.runs.map((run) => run.visible)") == [False, False, True]
     opened.close()
+
+
+def test_a_live_run_obeys_the_page_and_ends_with_it(browser: Browser) -> None:
+    """Sliders, pushes, the menu, pause and reset; without a page the program ends by itself and leaves nothing."""
+    served = LiveView(lonely=0.5).give(Live(pl.load(pl.library.path("macchelli_link"))))
+    opened = Opened(browser, served.address)
+    page = opened.page
+    page.wait_for_function("pliant.frames > 3")
+    assert opened.complaints == []
+    assert all(url.startswith((opened.local, "data:")) for url in opened.asked), opened.asked
+    first = opened.picture()
+    assert near(first, BLUE) > 300, "the arm is not drawn"
+    # a slider turns the joint, and the arm is drawn where it is
+    page.locator("input[name^='target']").fill("0.9")
+    page.wait_for_function("pliant.status.joints[0].position > 0.7")
+    assert opened.run("pliant.status.joints[0].target") == pytest.approx(0.9)
+    assert changed(first, opened.picture()) > 400
+    tip = opened.run("pliant.tip()")
+    assert np.hypot(*tip[:2]) == pytest.approx(1.0, abs=0.1)
+    # gains change what holds it
+    page.locator("input[name^='stiffness']").fill("0.75")
+    page.wait_for_function("pliant.status.joints[0].stiffness > 20")
+    # a push does work
+    assert opened.run("pliant.status.ledger['work of pushes']") == 0
+    page.locator("button[name='push +y']").click()
+    page.wait_for_function("Math.abs(pliant.status.ledger['work of pushes']) > 1e-4")
+    told = page.locator("#ledger").inner_text()
+    assert all(word in told for word in ("kinetic", "strain", "work of drives", "losses", "residual"))
+    # another formulation goes on from there; those that refuse the robot cannot be chosen
+    before = opened.run("pliant.status.joints[0].position")
+    page.locator("select[name=formulation]").select_option("lumped")
+    page.wait_for_function("pliant.status.formulation === 'lumped' && pliant.frames > 2")
+    assert opened.run("pliant.run.curves[0].values.array[0]") == pytest.approx(before, abs=0.3)
+    assert page.locator("#subtitle").inner_text() == "lumped, live"
+    # pause stands still, reset begins again
+    page.locator("#play").click()
+    page.wait_for_function("pliant.status.paused")
+    page.wait_for_function("document.getElementById('pace').textContent === 'paused'")
+    page.locator("#reset").click()
+    page.wait_for_function("pliant.status.time < 5 && !pliant.status.paused && pliant.status.joints[0].target === 0")
+    assert page.locator("#pace").inner_text().startswith(("real time", "behind by"))
+    assert opened.complaints == []
+    opened.close()
+    served.wait()
+    with pytest.raises(OSError), socket.create_connection((LOCAL, served.server.port), timeout=5.0):
+        pass
 
 
 def test_it_plays_inside_another_page(browser: Browser, scene: Scene) -> None:

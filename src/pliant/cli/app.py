@@ -13,6 +13,7 @@ from pliant.cli.compare import compare
 from pliant.cli.demo import demo
 from pliant.cli.describe import describe
 from pliant.cli.frequency import frequency
+from pliant.cli.live import live
 from pliant.cli.modes import modes
 from pliant.cli.reproduce import reproduce
 from pliant.cli.simulate import simulate
@@ -85,5 +86,5 @@ def _options(
     pass
 
 
-for command in (describe, simulate, compare, view, modes, frequency, reproduce, demo):
+for command in (describe, simulate, compare, view, live, modes, frequency, reproduce, demo):
     app.command()(command)

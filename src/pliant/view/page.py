@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from os import PathLike
@@ -25,6 +25,7 @@ from pliant.whole_file import refuse_suffix, whole_file
 
 PLAYER = Path(__file__).with_name("player")
 SCRIPTS = ("maths", "source", "shapes", "camera", "shaders", "draw", "labels", "curves", "panel", "player")
+LIVE = "live"
 FULL = 32767  # of a number that is kept in 16 bits
 NOTHING = -32768  # in place of one that is not there
 
@@ -63,10 +64,12 @@ class Numbers:
         return self._keep(np.where(known, parts, NOTHING), "i2") | {"scale": scale.tolist()}
 
 
-def encoded(scene: Scene) -> bytes:
-    """What the player reads."""
+def encoded(scene: Scene, reached: Array | None = None, more: Mapping[str, Any] | None = None) -> bytes:
+    """What the player reads; ``reached`` (n, 3) are points of the picture, where the runs do not tell them yet."""
     numbers = Numbers()
-    everything = np.concatenate([run.pose.position.reshape(-1, 3) for run in scene.runs])
+    everything = (
+        np.concatenate([run.pose.position.reshape(-1, 3) for run in scene.runs]) if reached is None else reached
+    )
     drawn = choose_projection(everything)
     flat = [float(axis not in drawn.axes) for axis in range(3)] if drawn.planar else None
     description = {
@@ -80,10 +83,16 @@ def encoded(scene: Scene) -> bytes:
         "oneAtATime": scene.one_at_a_time,
         "fields": [asdict(field) for field in FIELDS],
         "runs": [_run(run, numbers) for run in scene.runs],
+        **(more or {}),
     }
+    return b"".join(message(description, numbers))
+
+
+def message(description: Mapping[str, Any], numbers: Numbers) -> list[bytes]:
+    """The length of the description, the description, and the numbers that it speaks of."""
     text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
-    return b"".join([len(text).to_bytes(4, "little"), text, *numbers.parts])
+    return [len(text).to_bytes(4, "little"), text, *numbers.parts]
 
 
 def _subtitle(scene: Scene) -> str:
@@ -144,10 +153,12 @@ def _link(index: int, link: LinkShape, numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def page(title: str = "pliant", scene: bytes | None = None) -> str:
-    """The player as HTML, with its scene inside, or asking for ``scene`` beside it."""
+def page(title: str = "pliant", scene: bytes | None = None, live: bool = False) -> str:
+    """The player as HTML, with its scene inside, or asking for ``scene`` beside it, and for more where ``live``."""
     style = (PLAYER / "player.css").read_text(encoding="utf-8")
-    scripts = "\n".join((PLAYER / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    scripts = "\n".join(
+        (PLAYER / f"{name}.js").read_text(encoding="utf-8") for name in (*SCRIPTS, *([LIVE] if live else []))
+    )
     data = ""
     if scene is not None:
         text = base64.b64encode(scene).decode("ascii")

@@ -226,7 +226,7 @@ def run_of(trajectory: Trajectory, name: str = "") -> Run:
         raise InvalidInput(f"the run has no state that can be drawn; it {trajectory.ending}")
     some = trajectory if len(rows) == len(trajectory.time) else trajectory.at(rows)
     robot, base = some.robot, base_pose(some)
-    run = _moving(robot, some.observation, base, some.time)
+    run = moving(robot, some.observation, base, some.time)
     note = "" if some.ending.completed else str(some.ending)
     deflection = run.trace - run.ghost.position[:, run.tip]
     drawn = parts.parts_of(robot, run.links, some, run.pose, deflection)
@@ -253,7 +253,7 @@ def mode_runs(modes: Modes) -> list[Run]:
         seen = modes.observation(mode, visible_amplitude(modes, mode, size), CYCLE_FRAMES)
         period = 1.0 / modes.frequency[mode] if modes.frequency[mode] > 0.0 else STILL
         base = Pose(np.tile(robot.base.position, (CYCLE_FRAMES, 1, 1)), _turn(robot.base.rotation, CYCLE_FRAMES))
-        run = _moving(robot, seen, base, np.linspace(0.0, period, CYCLE_FRAMES), about=still)
+        run = moving(robot, seen, base, np.linspace(0.0, period, CYCLE_FRAMES), about=still)
         drawn = parts.bodies_of(robot, run.links, seen.joint_position, modes.model.joint_names)
         runs.append(replace(run, name=mode_title(modes, mode), **drawn))
     return runs
@@ -263,7 +263,7 @@ def _turn(quaternion: tuple[float, float, float, float], count: int) -> Array:
     return np.tile(rotation_from_quaternion(quaternion), (count, 1, 1, 1))
 
 
-def _moving(robot: Robot, seen: Observation, base: Pose, time: Array, about: Observation | None = None) -> Run:
+def moving(robot: Robot, seen: Observation, base: Pose, time: Array, about: Observation | None = None) -> Run:
     """Sections, ghost and fields; the ghost is that of the arm ``about`` which modes swing, or undeformed."""
     ordered = {link.name: link for link in seen.links}
     order = [joint.child for joint in robot.chain_order]
@@ -390,6 +390,11 @@ def _fields_of(link: Link, seen: LinkObservation) -> dict[str, Array]:
 
 def _scene(runs: tuple[Run, ...], robot: Robot, title: str, one_at_a_time: bool = False) -> Scene:
     everything = np.concatenate([run.pose.position.reshape(-1, 3) for run in runs])
+    return scene_in(runs, robot, title, everything, one_at_a_time)
+
+
+def scene_in(runs: tuple[Run, ...], robot: Robot, title: str, everything: Array, one_at_a_time: bool = False) -> Scene:
+    """Runs with the points ``everything`` (n, 3) that they reach."""
     low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
     up = parts.upward(robot)
     reach = float(np.linalg.norm(high - low)) or 1.0

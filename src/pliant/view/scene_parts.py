@@ -231,16 +231,23 @@ def parts_of(
     robot: Robot, links: Sequence[LinkShape], run: Trajectory, pose: Pose, deflection: Array
 ) -> dict[str, Any]:
     """All parts of a run beside its sections; ``deflection`` (n, 3) is that of the tip."""
-    places, around = Places(robot, links), run.surroundings
+    places = Places(robot, links)
     drawn = bodies_of(robot, links, run.joint_position, run.joint_names)
-    low, high = pose.position.min(axis=(0, 1)), pose.position.max(axis=(0, 1))
-    size = float(np.linalg.norm(high - low)) or 1.0
-    walls = [_wall(robot, each, size, 0.5 * (low + high)) for each in around.relations if each.word == "wall"]
-    drawn["solids"] += tuple(walls)
-    drawn["lines"] = tuple(_lines(places, around.relations))
+    walls, drawn["lines"] = surroundings_of(places, run.surroundings.relations, pose.position.reshape(-1, 3))
+    drawn["solids"] += walls
     drawn["arrows"] = tuple(_arrows(places, run, pose))
     drawn["curves"] = tuple(curves_of(run, deflection))
     return drawn
+
+
+def surroundings_of(
+    places: Places, relations: Sequence[Relation], reached: Array
+) -> tuple[tuple[Solid, ...], tuple[Line, ...]]:
+    """Walls beside the points ``reached`` (n, 3) that the motion reaches, and springs and cables."""
+    low, high = reached.min(axis=0), reached.max(axis=0)
+    size = float(np.linalg.norm(high - low)) or 1.0
+    walls = (_wall(places.robot, each, size, 0.5 * (low + high)) for each in relations if each.word == "wall")
+    return tuple(walls), tuple(_lines(places, relations))
 
 
 def _base(places: Places) -> Iterator[Solid]:

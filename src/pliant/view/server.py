@@ -9,13 +9,15 @@ address of the server, so that neither another computer nor a page of another si
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
+from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import PathLike
@@ -33,6 +35,7 @@ LOCAL = "127.0.0.1"
 THIS_COMPUTER = ("127.0.0.1", "localhost", "[::1]")
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
 HIGHEST_PORT = 65535
+LONGEST_COMMAND = 4096  # bytes
 AWAKE = 0.2  # s between two looks whether Ctrl-C was heard, which may reach another thread than the one that waits
 
 
@@ -44,10 +47,29 @@ class Answer:
     content: Callable[[], bytes]
 
 
+@dataclass(frozen=True)
+class Stream:
+    """What is sent for a path, piece after piece, until there is no more or the browser is gone."""
+
+    kind: str
+    pieces: Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is done with JSON that the page sends with the ``token`` it was given; a sentence refuses what is wrong."""
+
+    token: str
+    act: Callable[[Any], None]
+
+
+Answers = Mapping[str, Answer | Stream | Command]
+
+
 class Server:
     """Serves answers by their paths in a thread of its own until it is closed."""
 
-    def __init__(self, answers: dict[str, Answer], host: str = LOCAL, port: int = 0) -> None:
+    def __init__(self, answers: Answers, host: str = LOCAL, port: int = 0) -> None:
         refuse_outside("port", port, 0, HIGHEST_PORT, "give a free port, or 0 for any")
         try:
             self._http = _Http((host, port), answers, host)
@@ -95,7 +117,7 @@ class Server:
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, place: tuple[str, int], answers: dict[str, Answer], host: str) -> None:
+    def __init__(self, place: tuple[str, int], answers: Answers, host: str) -> None:
         self.answers, self.host = answers, host
         super().__init__(place, _Request)
 
@@ -120,10 +142,44 @@ class _Request(BaseHTTPRequestHandler):
         if self.refused():
             return
         answer = self.server.answers.get(path)
-        if answer is None:
+        if isinstance(answer, Answer):
+            self.send(HTTPStatus.OK, answer.kind, answer.content())
+        elif isinstance(answer, Stream):
+            self.stream(answer)
+        else:
             self.tell(HTTPStatus.NOT_FOUND, f"there is nothing at this path; open {THIS_COMPUTER[0]} with the path /")
+
+    def stream(self, answer: Stream) -> None:
+        """Without a length: the end is where the connection is closed."""
+        self.close_connection = True
+        self.begin(HTTPStatus.OK, answer.kind)
+        self.end_headers()
+        if self.command != "HEAD":
+            for piece in answer.pieces():
+                self.wfile.write(piece)
+
+    def do_POST(self) -> None:
+        self.close_connection = True  # what is refused is not read to its end
+        if self.refused():
             return
-        self.send(HTTPStatus.OK, answer.kind, answer.content())
+        answer = self.server.answers.get(self.path)
+        length = self.headers.get("Content-Length", "")
+        if not isinstance(answer, Command):
+            self.tell(HTTPStatus.NOT_FOUND, "there is nothing to command at this path")
+        elif not compare_digest(self.headers.get("X-Pliant-Token", "").encode(), answer.token.encode()):
+            self.tell(HTTPStatus.FORBIDDEN, "commands are taken from the page of this run only; load it again")
+        elif not (length.isdecimal() and int(length) <= LONGEST_COMMAND):
+            self.tell(HTTPStatus.BAD_REQUEST, f"a command has a length of at most {LONGEST_COMMAND} bytes")
+        else:
+            self.close_connection = False
+            try:
+                answer.act(json.loads(self.rfile.read(int(length))))
+            except InvalidInput as error:
+                self.tell(HTTPStatus.BAD_REQUEST, str(error))
+            except (ValueError, RecursionError):
+                self.tell(HTTPStatus.BAD_REQUEST, "a command is written in JSON")
+            else:
+                self.send(HTTPStatus.OK, "application/json", b"{}")
 
     def do_HEAD(self) -> None:
         self.do_GET()
@@ -143,13 +199,18 @@ class _Request(BaseHTTPRequestHandler):
     def tell(self, status: HTTPStatus, sentence: str) -> None:
         self.send(status, "text/plain; charset=utf-8", sentence.encode())
 
-    def send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+    def begin(self, status: HTTPStatus, kind: str) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+
+    def send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.begin(status, kind)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)

@@ -30,7 +30,8 @@ class Panel {
     if (player.scene.runs.some((run) => run.curves.length)) {
       const own = section("Curves");
       place.append(own);
-      this.curves = ["joint position", "tip position"].map((name) => new Curves(own, player.scene, player, name));
+      const first = player.scene.live ? ["energy", "joint position"] : ["joint position", "tip position"];
+      this.curves = first.map((name) => new Curves(own, player.scene, player, name));
     }
     document.getElementById("fold").addEventListener("click", () => this.fold());
     if (window.innerWidth < 620) document.body.classList.add("folded");
@@ -215,5 +216,5 @@ function drawLegend(player) {
   }
   const ends = signed ? [-top, 0, top] : [0, top / 2, top];
   const scale = make("div", { class: "scale" }, ...ends.map((v) => make("span", {}, short(v * factor))));
-  place.replaceChildren(make("b", {}, shown ? `${name} [${shown}]` : name), bar, scale, make("small", {}, `${inSymbols(meaning)}; the scale is the largest of all times`));
+  place.replaceChildren(make("b", {}, shown ? `${name} [${shown}]` : name), bar, scale, make("small", {}, `${inSymbols(meaning)}; the scale is the largest of ${player.scene.live ? "the last 20 s" : "all times"}`));
 }

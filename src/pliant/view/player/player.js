@@ -250,7 +250,7 @@ const message = document.getElementById("message");
 window.pliant = {
   ready: loadScene()
     .then((scene) => {
-      const player = new Player(scene);
+      const player = scene.live ? new LivePlayer(scene) : new Player(scene);
       message.hidden = true;
       player.opened = performance.now() / 1000; // s since the page was asked for
       window.pliant = Object.assign(player, { ready: Promise.resolve(player) });
