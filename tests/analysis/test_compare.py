@@ -169,3 +169,13 @@ def test_ctrl_c_keeps_what_was_computed():
     found = pl.compare(arm(), 0.05, formulations=FEW, progress=stop)
     assert found.interrupted
     assert 0 < len(found.rows) < len(FEW)
+
+
+def test_trials_that_take_long_end_the_search_and_the_row_says_so(monkeypatch):
+    tried = comparing.choices()
+    monkeypatch.setattr(comparing, "choices", lambda: (tried[0], tried[4]))
+    monkeypatch.setattr(comparing, "MOST_SECONDS", 0.0)
+    found = pl.compare(arm(), 0.05)
+    assert found.rows[1].cut_short
+    assert found.rows[1].label == "lumped with 1 field"
+    assert "finer meshes left out" in found.recommendation
