@@ -206,6 +206,7 @@ class _Trial:
     trajectory: Trajectory
     integrator: Integrator
     carried: CarriedState | None
+    cut_short: bool = False
 
     @property
     def arm(self) -> Arm:
@@ -304,7 +305,7 @@ class _Comparing:
     def _search(self, choice: Choice) -> tuple[_Trial | None, bool]:
         """The coarsest choice that is near enough, or as near as any; and whether the theory keeps it off."""
         done: dict[int, tuple[_Trial, float]] = {}
-        reason, began, stuck = "", time.process_time(), 0
+        reason, began, stuck, cut_short = "", time.process_time(), 0, False
         for count in choice.counts:
             before = time.process_time()
             try:
@@ -329,12 +330,15 @@ class _Comparing:
                 return next(trial for trial, each in done.values() if each <= NEARLY * near), True
             now = time.process_time()
             if now - began > MOST_SECONDS or now - before > 0.25 * MOST_SECONDS:  # the next would take several times
+                cut_short = count != choice.counts[-1]
                 break
         if not done:
             unit = f" ({choice.unit})" if choice.unit else ""
             self.refused.append(Refused(choice.name + unit, reason))
             return None, False
-        return min(done.values(), key=lambda each: each[1])[0], False
+        best = min(done.values(), key=lambda each: each[1])[0]
+        best.cut_short = cut_short
+        return best, False
 
     def _judged(self, trial: _Trial, distance: float) -> bool:
         """Whether a mesh that comes no nearer blames the theory: not where finer ones may yet begin to follow."""
@@ -389,6 +393,7 @@ class _Comparing:
             validity,
             tuple(beyond_theory(validity, strain, rotation, turn_from_posture(arm, mine), self.bend / self.reach)),
             limited,
+            trial.cut_short,
             trial.carried,
         )
 
