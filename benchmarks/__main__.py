@@ -9,7 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import accuracy, component_modes, corotational, cost_per_step, mechanisms, minimal, report, startup
+from benchmarks import (
+    accuracy,
+    component_modes,
+    corotational,
+    cost_per_step,
+    live,
+    mechanisms,
+    minimal,
+    report,
+    startup,
+)
 from benchmarks.harness import Comparison, Problem, Session, compare
 
 PROBLEMS = ("pp_f", "damic_two_link", "damic_corotational", "l_frame", "rubber_pendulum", "steel_strip", "solid_bar")
@@ -18,6 +28,7 @@ OWN = {
     "component_modes": component_modes.measure,
     "corotational": corotational.measure,
     "cost_per_step": cost_per_step.measure,
+    "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
     "startup": startup.measure,

@@ -52,10 +52,12 @@ from pliant.view.page import NOTHING, Numbers, encoded, message
 FRAME = 1.0 / 30.0  # s of simulated time between two frames
 STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # s, of which the shortest is taken that leaves time to spare
 TRIES = 3  # pieces, the quickest of which counts: the first may meet a compiler
+HARDLY_MORE = 1.25
 SHARE = 0.25  # of real time that steps and frames may take where a step is chosen
 CYCLE = 10  # steps in a cycle that is resolved: the midpoint rule is wrong by 3 % of its phase there
+PATIENCE = 10.0  # s before steps that grew are shortened again
 LONGEST_PIECE = 0.1  # s of waiting for a frame, where steps are slow
-REACHED_PART = 0.35  # of half a turn, or of the reach, to both sides: what the picture shows at first
+REACHED_PART = 0.2  # of half a turn, or of the reach, to both sides: what the picture shows at first
 DRAWN = {
     "kinetic": "energy",
     "strain": "energy",
@@ -87,6 +89,7 @@ class Live:
     def __init__(self, shown: pl.Robot | pl.Arm, clock: Clock = time.perf_counter) -> None:
         self.clock, self.step = clock, STEPS[0]
         self.cost = 0.0  # s of the clock for a step, with its part of the frame
+        self.patient_until = 0.0  # by the clock
         robot = shown if isinstance(shown, pl.Robot) else shown.robot
         if not isinstance(robot, pl.Robot):
             raise InvalidInput(f"{clip(repr(shown))} is no robot; give one of pl.load, or a model of one")
@@ -103,6 +106,7 @@ class Live:
         force = usual_push(arm)
         self.push = Push(force, PUSH_RANGE * force)
         self.pace = Pace(clock)
+        self._refuse_undrivable()
         self.reset()
 
     def _compile_all(self, given: pl.Arm | None) -> None:
@@ -123,6 +127,19 @@ class Live:
         if not self.arms:
             raise InvalidInput(next(iter(self.refused.values())))
 
+    def _refuse_undrivable(self) -> None:
+        """Formulations that do not carry the sliders and pushes are no choice."""
+        for name in list(self.arms):
+            self.chosen = name
+            try:
+                self.connect()
+            except InvalidInput as error:
+                self.refused[name] = str(error)
+                del self.arms[name]
+        if not self.arms:
+            raise InvalidInput(next(iter(self.refused.values())))
+        self.chosen = next(iter(self.arms))
+
     # What happens ---------------------------------------------------------------------------------------------------
 
     def connect(self) -> None:
@@ -134,6 +151,9 @@ class Live:
         push = pl.TipWrench(self.robot.tip_link, self.push, name=PUSH)
         with _quiet():
             self.model = pl.connect(self.arms[self.chosen], *self.components, *laws, push)
+        lacking = sorted({*self.drives} - {*self.model.joint_names})
+        if lacking:
+            raise InvalidInput(f"joint '{lacking[0]}' does not move in this formulation; choose another one")
 
     def reset(self) -> None:
         """Where the robot starts, at time 0, with the targets it had then."""
@@ -172,19 +192,29 @@ class Live:
         self.ledger.carried += kinetic + strain - stored
         self._begin()
 
-    def piece(self) -> None:
-        """Advance by the steps of one frame, or of as much as can be waited for."""
+    def piece(self) -> bytes:
+        """Advance by the steps of one frame, or of as much as can be waited for, and show it."""
         began = self.clock()
         count = max(1, round(FRAME / self.step))
         if self.cost > 0.0:
             count = min(count, max(1, int(LONGEST_PIECE / self.cost)))
         self._advance(count)
+        frame = self.frame()
         self.cost += 0.2 * ((self.clock() - began) / count - self.cost)
         self.pace.done(self.time)
-        if self.pace.watched > 0.75 * WINDOW and self.pace.speed < SLOW and self.step < STEPS[-1]:
-            longer = STEPS[STEPS.index(self.step) + 1]
-            self.note = f"steps are {1e3 * longer:g} ms now, because {1e3 * self.step:g} ms did not keep real time"
-            self.step = longer
+        if self.pace.watched > 0.75 * WINDOW:
+            self._adapt()
+        return frame
+
+    def _adapt(self) -> None:
+        """Longer steps where real time is not kept; shorter ones where there has been time to spare for a while."""
+        at, slow = STEPS.index(self.step), self.pace.speed < SLOW
+        if slow and at + 1 < len(STEPS):
+            self.step, self.patient_until = STEPS[at + 1], self.clock() + PATIENCE
+            self.note = f"steps are {1e3 * self.step:g} ms, because {1e3 * STEPS[at]:g} ms did not keep real time"
+        elif not slow and at and self.cost < 0.5 * SHARE * self.step and self.clock() > self.patient_until:
+            self.step, self.note = STEPS[at - 1], ""
+        if self.step != STEPS[at]:
             self.pace.watch_anew()
 
     def _advance(self, count: int) -> None:
@@ -206,6 +236,7 @@ class Live:
 
     def _connect_anew(self) -> None:
         """By torques, or where these find no mass to move, by prescribed motions."""
+        self.shapes: tuple[seen.LinkShape, ...] = ()
         for self.exact in (False, True):
             self.connect()
             self.state = consistent_start(self.model, self.time)
@@ -230,15 +261,23 @@ class Live:
         return ending
 
     def _choose_step(self) -> None:
-        """The shortest step that keeps real time with time to spare; of some tries the quickest counts."""
+        """The shortest step that keeps real time with time to spare; of some tries the quickest counts.
+
+        Where none does, more than steps takes time: the shortest that hardly costs more than the longest.
+        """
+        costs: dict[float, float] = {}
         for self.step in STEPS:
-            costs = []
+            count, tries = max(1, round(FRAME / self.step)), []
             for _ in range(TRIES):
-                self._tried(max(1, round(FRAME / self.step)))
-                costs.append(self.cost)
-            self.cost = min(costs)
-            if self.cost <= SHARE * self.step:
+                self._tried(count)
+                tries.append(self.cost)
+            costs[self.step] = min(tries)
+            if costs[self.step] <= SHARE * self.step:
                 break
+        else:
+            least = HARDLY_MORE * min(cost / step for step, cost in costs.items())
+            self.step = next(step for step, cost in costs.items() if cost / step <= least)
+        self.cost = costs[self.step]
 
     # What is asked for ----------------------------------------------------------------------------------------------
 
@@ -364,7 +403,8 @@ class Live:
         if moved is not None:
             path = moved(now)
             base = seen.Pose(path.position[:, None], _turns(path.quaternion))
-        run = seen.moving(robot, observed, base, now)
+        run = seen.moving(robot, observed, base, now, shapes=self.shapes)
+        self.shapes = run.links
         lines = self.ledger.lines()
         told = [("joint position", name, self._unit(name)) for name in self.model.joint_names]
         told += [(group, name, ENERGY_UNIT) for name, group in DRAWN.items()]
@@ -438,10 +478,10 @@ def _turns(quaternion: Array) -> Array:
 
 
 def _number(what: str, value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InvalidInput(f"{what} = {clip(repr(value))} is no finite number; give one from {low:g} to {high:g}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        raise InvalidInput(f"{what} = {clip(repr(value))} is no number; give one from {low:g} to {high:g}")
     if not low <= value <= high:
-        raise InvalidInput(f"{what} = {value:g} must lie between {low:g} and {high:g}; move it there")
+        raise InvalidInput(f"{what} = {clip(repr(value))} must lie between {low:g} and {high:g}; move it there")
     return float(value)
 
 

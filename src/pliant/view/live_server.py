@@ -25,6 +25,7 @@ from pliant.view.server import AWAKE, LOCAL, Answer, Command, Server, Stream, of
 LONELY = 10.0  # s
 WAITING_FRAMES = 6  # of a page
 WAITING_COMMANDS = 200
+ATTENTION = 0.02  # s between two looks at commands
 BEAT = 0.5  # s between two words to a page while nothing moves
 
 
@@ -151,21 +152,23 @@ class LiveView:
     def _loop(self, live: Live) -> None:
         live.pause(live.paused)  # time begins now
         told = 0.0
-        while not self._ended.is_set():
-            acted = self._carry_out(live)
-            ahead = live.pace.wait(live.time) if live.running else BEAT
-            if live.running and ahead <= 0.0:
-                with self._lock:
-                    live.piece()
-                    self._send(live.frame())
-                told = time.monotonic()
-            elif acted or time.monotonic() - told > BEAT:
-                with self._lock:
-                    self._send(live.frame() if acted else live.beat())
-                told = time.monotonic()
-            else:
-                self._ended.wait(min(ahead, 0.02))
-            self._end_if_lonely()
+        try:
+            while not self._ended.is_set():
+                acted = self._carry_out(live)
+                ahead = live.pace.wait(live.time) if live.running else BEAT
+                if live.running and ahead <= 0.0:
+                    with self._lock:
+                        self._send(live.piece())
+                    told = time.monotonic()
+                elif acted or time.monotonic() - told > BEAT:
+                    with self._lock:
+                        self._send(live.frame() if acted else live.beat())
+                    told = time.monotonic()
+                else:
+                    self._ended.wait(min(ahead, ATTENTION))
+                self._end_if_lonely()
+        finally:  # whatever happened, nobody waits for more
+            self._ended.set()
 
     def _carry_out(self, live: Live) -> bool:
         acted = False

@@ -263,16 +263,22 @@ def _turn(quaternion: tuple[float, float, float, float], count: int) -> Array:
     return np.tile(rotation_from_quaternion(quaternion), (count, 1, 1, 1))
 
 
-def moving(robot: Robot, seen: Observation, base: Pose, time: Array, about: Observation | None = None) -> Run:
-    """Sections, ghost and fields; the ghost is that of the arm ``about`` which modes swing, or undeformed."""
+def moving(
+    robot: Robot,
+    seen: Observation,
+    base: Pose,
+    time: Array,
+    about: Observation | None = None,
+    shapes: tuple[LinkShape, ...] = (),
+) -> Run:
+    """Sections, ghost and fields; the ghost is that of the arm ``about`` which modes swing, or undeformed.
+
+    ``shapes`` are the links of an earlier run of the same model, where it is known.
+    """
     ordered = {link.name: link for link in seen.links}
     order = [joint.child for joint in robot.chain_order]
     observed = [_along_the_axis(described(robot.link(name)), ordered[name]) for name in order]
-    nothing = np.zeros((1, 0, 2))
-    origin = Pose(np.zeros((1, 3)), np.eye(3)[None])
-    links = [LinkShape(BASE, 0, 1, np.zeros(1), nothing, nothing, True, False, origin)]
-    for link in observed:
-        links.append(_shape(robot.link(link.name), link, links[-1].first + links[-1].count))
+    links = list(shapes) or _shapes(robot, observed)
     position = np.concatenate([base.position, *(link.position for link in observed)], axis=1)
     rotation = np.concatenate([base.rotation, *(link.rotation for link in observed)], axis=1)
     pose, whole = Pose(position, rotation), tuple(links)
@@ -287,6 +293,16 @@ def moving(robot: Robot, seen: Observation, base: Pose, time: Array, about: Obse
     tip = next(link for link in whole if link.name == robot.tip_link)
     fields = _fields(robot, observed, len(time))
     return Run("", time, np.arange(len(time), dtype=np.int64), pose, ghost, whole, fields, tip.first + tip.count - 1)
+
+
+def _shapes(robot: Robot, observed: list[LinkObservation]) -> list[LinkShape]:
+    """The base, then all links in the order in which they were observed."""
+    nothing = np.zeros((1, 0, 2))
+    origin = Pose(np.zeros((1, 3)), np.eye(3)[None])
+    links = [LinkShape(BASE, 0, 1, np.zeros(1), nothing, nothing, True, False, origin)]
+    for link in observed:
+        links.append(_shape(robot.link(link.name), link, links[-1].first + links[-1].count))
+    return links
 
 
 def _nth(pose: Pose, k: int | slice) -> Pose:

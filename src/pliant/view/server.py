@@ -35,7 +35,7 @@ LOCAL = "127.0.0.1"
 THIS_COMPUTER = ("127.0.0.1", "localhost", "[::1]")
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
 HIGHEST_PORT = 65535
-LONGEST_COMMAND = 4096  # bytes
+LONGEST_COMMAND, LONGEST_NUMBER = 4096, 9  # bytes, and digits of such a length
 AWAKE = 0.2  # s between two looks whether Ctrl-C was heard, which may reach another thread than the one that waits
 
 
@@ -168,7 +168,7 @@ class _Request(BaseHTTPRequestHandler):
             self.tell(HTTPStatus.NOT_FOUND, "there is nothing to command at this path")
         elif not compare_digest(self.headers.get("X-Pliant-Token", "").encode(), answer.token.encode()):
             self.tell(HTTPStatus.FORBIDDEN, "commands are taken from the page of this run only; load it again")
-        elif not (length.isdecimal() and int(length) <= LONGEST_COMMAND):
+        elif not (length.isdecimal() and len(length) < LONGEST_NUMBER and int(length) <= LONGEST_COMMAND):
             self.tell(HTTPStatus.BAD_REQUEST, f"a command has a length of at most {LONGEST_COMMAND} bytes")
         else:
             self.close_connection = False

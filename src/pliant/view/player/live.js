@@ -1,6 +1,7 @@
 // A run that goes on while it is watched: frames arrive in a stream, and what the user does is sent as commands.
 
 const KEPT = 600; // frames, twenty seconds
+const TRACED = 90; // frames of the path of the tip
 const DROPPED = 60; // at once, when there are more
 const GAIN_DECADES = 4; // of the slider of a gain; its lower end is zero
 const LEGEND_EVERY = 15; // frames between two looks at the largest value of a field
@@ -50,6 +51,7 @@ function openFields(run) {
     value.series = new Series(new Float32Array(size).fill(NOTHING), size);
     value.scale = value.scale.map(() => 1);
   }
+  run.traced = TRACED;
   return run;
 }
 
@@ -265,12 +267,14 @@ class Controls {
           send: (x) => ({ do: what, joint: joint.name, value: x }),
         });
       });
-      const more = make("details", {}, make("summary", {}, "gains"), ...gains);
+      const words = make("summary");
+      this.followers.push((status) => (words.textContent = status.joints[k].stiffness || status.joints[k].damping ? "gains" : "gains: none, the joint is free"));
+      const more = make("details", {}, words, ...gains);
       if (joints.length === 1) more.open = true;
       this.followers.push((status) => (more.hidden = status.exact));
       return make("div", { class: "joint" }, make("div", { class: "row head" }, make("b", {}, joint.name), now), target, more);
     });
-    const hint = make("p", { class: "hint" }, "The joints move nothing that has a mass: they follow their targets exactly.");
+    const hint = make("p", { class: "hint" }, "Some joint moves no mass of its own, which torques could not drive: joints follow their targets exactly.");
     hint.hidden = !exact;
     this.followers.push((status) => (hint.hidden = !status.exact));
     return section("Joints", ...blocks, hint);

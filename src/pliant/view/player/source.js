@@ -220,7 +220,7 @@ class Run {
     let last = null;
     const link = this.links.find((each) => this.tip >= each.first && this.tip < each.first + each.count);
     const rest = link.rest[this.tip - link.first].position;
-    for (let i = 0; i < this.time.count; i++) {
+    for (let i = Math.max(0, this.time.count - (this.traced || Infinity)); i < this.time.count; i++) {
       const at = this.position.perFrame * i + 3 * this.tip;
       let p = [this.position.array[at], this.position.array[at + 1], this.position.array[at + 2]];
       if (factor !== 1) {
