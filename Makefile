@@ -1,4 +1,4 @@
-# make demo | test | check | bench | wheel | kernels | format | clean
+# make demo | test | check | docs | fuzz | bench | wheel | kernels | format | clean
 # Everything lives in .venv, made from $(PYTHON) and the pinned versions of constraints.txt.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ INSTALL := $(PIP) install --quiet --no-compile --constraint constraints.txt
 WORKERS ?= 2
 SECONDS ?= 600
 
-.PHONY: demo test check fuzz bench wheel kernels format clean
+.PHONY: demo test check docs fuzz bench wheel kernels format clean
 
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
@@ -19,12 +19,16 @@ test: $(VENV)/installed-test $(VENV)/browser
 	$(BIN)/python -m pliant.jit
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again"
 
-check: $(VENV)/installed-test $(VENV)/installed-check
+check: $(VENV)/installed-test $(VENV)/installed-check docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest -q tests/architecture tests/documents
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m "bounds"
+
+# build/site/index.html: pages for a browser, made and read without a network; broken links end it.
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m docs.site.build build/site
 
 # Nonsense in bulk: robot files, public names, components, commands, damaged results and caches.
 fuzz: $(VENV)/installed-test

@@ -206,7 +206,7 @@ OPTIONS = re.findall(
     "--until --step --order --accuracy --degree --elements --outputs --move --pd --hold --rigid --tip --figures --count"
     " --formulation --output --overwrite --from --to --help --nonsense --point-masses",
 )
-COMMANDS = ["simulate", "modes", "frequency", "describe", "compare", "view", "reproduce", "nothing"]
+COMMANDS = ["simulate", "modes", "frequency", "describe", "view", "reproduce", "nothing"]
 
 
 def command_line(random: Random) -> str:

@@ -13,6 +13,14 @@ def test_the_tip_of_a_four_bar_is_that_of_its_coupler() -> None:
     assert four_bar().tip_link == "coupler"
 
 
+def test_so_it_is_where_the_loop_ties_the_last_link_of_a_chain_to_the_base() -> None:
+    names = ("crank", "coupler", "rocker")
+    links = tuple(pl.RigidLink(name, (1.0, 0.0, 0.0), 1.0, inertia=(0.1, 0.1, 0.1)) for name in names)
+    joints = tuple(pl.RevoluteJoint(f"to_{b}", a, b) for a, b in zip(("base", *names), names))
+    pivot = pl.joints.LoopJoint("pivot", pl.joints.LoopKind.REVOLUTE, pl.At("rocker"), pl.At("base"))
+    assert pl.Robot("chain", links, joints, loops=(pivot,)).tip_link == "coupler"
+
+
 def test_a_link_with_a_free_end_comes_before_those_that_a_loop_ties() -> None:
     robot = four_bar()
     handle = pl.RigidLink("handle", (0.2, 0.0, 0.0), 0.5, inertia=(0.01, 0.01, 0.01))

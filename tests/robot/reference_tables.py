@@ -1,6 +1,6 @@
 """The tables of the reference page, made from the declarations.
 
-Run ``python -m tests.robot.reference_tables docs/robot_file.md`` to renew the tables of the page.
+Run ``python -m tests.robot.reference_tables docs/robot_file_reference.md`` to renew the tables of the page.
 """
 
 from __future__ import annotations

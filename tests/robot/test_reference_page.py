@@ -1,4 +1,4 @@
-"""The reference page says what the declarations say."""
+"""The guide of the robot file runs, and its reference says what the declarations say."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pliant.robot as r
 from pliant.robot.declared import Declared, declarations
 from tests.robot.reference_tables import TABLE, field_table, renew
 
-PAGE = Path(__file__).parents[2] / "docs" / "robot_file.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE = (DOCS / "robot_file.md").read_text(encoding="utf-8")
+REFERENCE = (DOCS / "robot_file_reference.md").read_text(encoding="utf-8")
 PARTS = [
     part for name in vars(r) if isinstance(part := getattr(r, name), type) and issubclass(part, Declared) and part.word
 ]
@@ -36,19 +37,21 @@ joints:
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
 
 
 def test_tables_are_up_to_date() -> None:
-    assert renew(TEXT) == TEXT, "run: python -m tests.robot.reference_tables docs/robot_file.md"
+    assert renew(REFERENCE) == REFERENCE, "run: python -m tests.robot.reference_tables docs/robot_file_reference.md"
 
 
 def test_every_part_has_a_table_and_every_type_word_is_named() -> None:
-    shown = {match[1] for match in TABLE.finditer(TEXT)}
+    shown = {match[1] for match in TABLE.finditer(REFERENCE)}
     assert shown == {part.__name__ for part in PARTS if declarations(part)}
     without_type = {r.Robot, r.Base, r.Material, r.Payload, r.At, r.LoopJoint, r.Interface, *LAWS}
     for part in PARTS:
-        assert part in without_type or f"`type: {part.word}`" in TEXT
+        assert part in without_type or f"`type: {part.word}`" in GUIDE
+        if part in without_type or declarations(part):
+            assert f"](robot_file_reference.md#{part.__name__.lower()})" in GUIDE, "the guide leads to its fields"
 
 
 def test_a_table_shows_unit_bound_default_and_meaning() -> None:

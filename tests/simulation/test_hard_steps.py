@@ -95,10 +95,16 @@ FRICTIONS = {
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 @pytest.mark.parametrize("friction", list(FRICTIONS))
-@pytest.mark.parametrize("formulation", [pl.PoseElement(elements=3), pl.Lumped(fields=2)], ids=["pose", "lumped"])
-def test_friction_is_followed_through_stick_and_slip(formulation: object, friction: str, step: float) -> None:
+@pytest.mark.parametrize(
+    ("formulation", "order"),
+    [(pl.PoseElement(elements=3), 2), (pl.Lumped(fields=2), 2), (pl.GeometricallyExact(degree=3), 4)],
+    ids=["pose", "lumped", "spectral"],
+)
+def test_friction_is_followed_through_stick_and_slip(
+    formulation: object, order: int, friction: str, step: float
+) -> None:
     """A smooth move and what follows it: both joints break away, slip, and stick again."""
-    run = pl.simulate(moved(arm(formulation, FRICTIONS[friction])), UNTIL, pl.Gauss(order=2, step=step))
+    run = pl.simulate(moved(arm(formulation, FRICTIONS[friction])), UNTIL, pl.Gauss(order, step))
     assert run.ending.completed, run.ending
     assert run.ledger.worst_ratio < 1e-10
     assert np.all(np.diff(run.ledger.joint_loss) >= 0.0)

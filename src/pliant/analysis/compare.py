@@ -52,6 +52,7 @@ OF_BEND = 0.1  # part of the bend that is the most that is asked for
 LEAST_ASKED = 1e-6  # of the reach
 NO_NEARER = 0.85  # part of a distance that twice the mesh leaves where the theory and not the mesh keeps it off
 STUCK = 2  # meshes in a row that come no nearer
+UNRESOLVED = 0.2  # part of the bend: who is further off has not begun to converge
 NEARLY = 1.1  # times the distance of the finest mesh at which a coarser one is as good
 MOST_SECONDS = 20.0  # of trials with meshes of one formulation
 SHORT = 0.3  # s of a run that is timed twice
@@ -321,7 +322,7 @@ class _Comparing:
             done[count] = trial, distance
             if distance <= self.asked:
                 return self._between(choice, count, done), False
-            stuck = stuck + 1 if distance > NO_NEARER * near else 0
+            stuck = stuck + 1 if distance > NO_NEARER * near and self._judged(trial, distance) else 0
             if stuck == STUCK:
                 near = min(near, distance)
                 return next(trial for trial, each in done.values() if each <= NEARLY * near), True
@@ -333,6 +334,12 @@ class _Comparing:
             self.refused.append(Refused(choice.name + unit, reason))
             return None, False
         return min(done.values(), key=lambda each: each[1])[0], False
+
+    def _judged(self, trial: _Trial, distance: float) -> bool:
+        """Whether a mesh that comes no nearer blames the theory: not where finer ones may yet begin to follow."""
+        validity = cast("Validity | None", getattr(trial.arm.formulation, "validity", None))
+        converges = validity is None or validity.in_parts or np.isinf(validity.rotation)
+        return not converges or distance * self.reach < UNRESOLVED * self.bend
 
     def _tried(self, choice: Choice, count: int) -> _Trial:
         self.tell(choice.label(count))

@@ -87,12 +87,12 @@ class Holds:
                 raise BadValue(f"is empty; {self.remedy}")
             return tuple(self._fitting(item, (index,)) for index, item in enumerate(value))
         if not self.one:
-            raise BadValue(f"= {value!r} is not a list; {self.remedy}")
+            raise BadValue(f"= {clip(repr(value))} is not a list; {self.remedy}")
         return self._fitting(value, ())
 
     def _fitting(self, value: object, index: tuple[int, ...]) -> object:
         if not isinstance(value, self.kind):
-            raise BadValue(f"= {value!r} does not fit; {self.remedy}", index)
+            raise BadValue(f"= {clip(repr(value))} does not fit; {self.remedy}", index)
         return value
 
 
@@ -125,7 +125,7 @@ class JointNames(Rule):
 
     def checked(self, value: object) -> tuple[str, ...]:
         if not isinstance(value, (str, Sequence)) or not value:
-            raise BadValue(f"= {value!r} names no joint; write the {self.meaning}, or None for all")
+            raise BadValue(f"= {clip(repr(value))} names no joint; write the {self.meaning}, or None for all")
         names = tuple(map(CoordinateName(self.meaning).checked, [value] if isinstance(value, str) else value))
         repeated = first_repeated(names)
         if repeated is not None:

@@ -272,22 +272,26 @@ class Robot(Shown, Declared, word="robot"):
     def tip_link(self) -> str:
         """The last link of the chain that is no part aside.
 
-        Of a robot with loops: of the links whose tips nothing else is attached to, or else of all, the last of those
-        farthest from the base by the count of joints. So it is the coupler of a four-bar linkage, not its rocker.
+        Of a robot with loops: of the links whose tips nothing else is attached to, or else of those whose tips are not
+        tied to the base, the last of those farthest from the base by the count of joints. So it is the coupler of a
+        four-bar linkage, not its rocker.
         """
         own = [joint.child for joint in self.chain_order if joint.role is Role.ARM]
         own = own or [self.chain_order[-1].child]
         if not self.loops:
             return own[-1]
-        frames = [
-            at for loop in self.loops for at in (loop.first, loop.second) if at.link != BASE and at.end is End.TIP
-        ]
-        tied = {at.link for at in frames if at.station in (None, self.link(at.link).length)}
+        tied: set[str] = set()
+        grounded: set[str] = set()
+        for loop in self.loops:
+            for at, other in ((loop.first, loop.second), (loop.second, loop.first)):
+                if at.link != BASE and at.end is End.TIP and at.station in (None, self.link(at.link).length):
+                    (grounded if other.link == BASE else tied).add(at.link)
         far: dict[str, int] = {}
         for joint in self.chain_order:
             far[joint.child] = far.get(joint.parent, 0) + 1
-        free = [name for name in own if name not in tied | {joint.parent for joint in self.joints}]
-        return max(reversed(free or own), key=far.__getitem__)
+        moving = [name for name in own if name not in grounded] or own
+        free = [name for name in moving if name not in tied | {joint.parent for joint in self.joints}]
+        return max(reversed(free or moving), key=far.__getitem__)
 
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:

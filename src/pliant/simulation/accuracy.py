@@ -91,6 +91,7 @@ class Found:
     integrator: Gauss | Radau
     error: ErrorEstimate
     trials: int
+    lengths: str = ""  # of steps that are not all of one length
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +163,15 @@ class Search:
     """Trials of a model and of its robot on other meshes."""
 
     def __init__(
-        self, model: Model, until: float, accuracy: float, initial: Array | None, outputs: int | Array
+        self,
+        model: Model,
+        until: float,
+        accuracy: float,
+        initial: Array | None,
+        outputs: int | Array,
+        progress: Progress = None,
     ) -> None:
+        self.progress, self.runs = progress, 0
         self.model, self.until, self.accuracy, self.initial = model, until, accuracy, initial
         self.base = step_grid(corners(model.inputs, until), until / BASE_STEPS)
         evenly = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else outputs
@@ -264,9 +272,28 @@ class Search:
         """Steps in every base step."""
         return np.asarray(np.maximum(np.ceil(mean * self.shares - 1e-9), 1.0), np.int64)
 
+    def lengths(self, mean: float) -> str:
+        """Of steps whose density was chosen; nothing of equal ones."""
+        steps = np.diff(self.base) / self.counts(mean)
+        return "" if self.even else f"{steps.min():.2g} to {steps.max():.2g} s, short where more happens"
+
     def many(self, mean: float) -> bool:
         """Whether these are more steps than a run may have."""
         return (len(self.base) - 1) * mean > MOST_STEPS
+
+    def shown_to_users(self) -> Progress:
+        """Progress of the next run: one that lasts takes as long as all before, and shows half of what is left."""
+        show, left = self.progress, 0.0
+
+        def half(part: float) -> None:
+            nonlocal left
+            if left == 0.0:
+                self.runs += 1
+                left = 0.5**self.runs
+            assert show is not None
+            show(1.0 - left * (2.0 - part))
+
+        return None if show is None else half
 
     def trial(self, level: int, mean: float) -> Trial | None:
         """None if it does not end."""
@@ -294,15 +321,13 @@ class Search:
             row.tried[mean], row.cause = trial, record.ending.cause
         return row.tried[mean]
 
-    def run(
-        self, row: Row, mean: float, outputs: Array, loose: bool, inputs: Inputs, progress: Progress = None
-    ) -> tuple[Record, Trial | None]:
+    def run(self, row: Row, mean: float, outputs: Array, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
         """So many steps, and what they give where trials are compared, if they end."""
         chosen, counts = self.integrator(mean, loose), self.counts(mean)
         grid = divided(self.base, counts)
         looked_at = len(grid) <= MOST_SHOWN
         rows = np.union1d(outputs, grid) if looked_at else outputs
-        run = Run(row.start, grid, rows, inputs, chosen.method, chosen.newton_tolerance, progress, loose)
+        run = Run(row.start, grid, rows, inputs, chosen.method, chosen.newton_tolerance, self.shown_to_users(), loose)
         record = advance(row.model, run)
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
@@ -466,11 +491,11 @@ def find(
     model: Model, until: float, accuracy: float, initial: Array | None, outputs: int | Array, progress: Progress
 ) -> Found:
     """Steps and mesh for an accuracy, and the run with them."""
-    search = Search(model, until, accuracy, initial, outputs)
+    search = Search(model, until, accuracy, initial, outputs, progress)
     try:
         while True:
             try:
-                return _found(search, progress)
+                return _found(search)
             except Unfit as unfit:
                 search.leave_out(unfit.level)
     except Stopped as stopped:
@@ -478,12 +503,12 @@ def find(
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
             mean = max(mean, ceil(float(np.max(np.diff(search.base))) / Gauss().step))
             row, search.shares = stopped.row, np.ones_like(search.shares)
-            record, _ = search.run(row, mean, search.wanted, False, row.model.inputs, progress)
+            record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
         told = ErrorEstimate(nan, nan, search.scale, accuracy)
         return Found(stopped.row.model, stopped.row.start, record, search.integrator(mean, False), told, search.trials)
 
 
-def _found(search: Search, progress: Progress) -> Found:
+def _found(search: Search) -> Found:
     accuracy, level = search.accuracy, search.coarsest()
     mean = 1.0 if len(search.base) > 2 * BASE_STEPS else FIRST
     time, space, checked = TIME_SHARE * accuracy, nan, 0.0
@@ -493,7 +518,7 @@ def _found(search: Search, progress: Progress) -> Found:
             level += 1
             plan = search.in_time(level, mean)
         if plan is None:
-            return _as_it_is(search, progress)
+            return _as_it_is(search)
         level, needed, mean = plan
         trial = search.trial(level, mean)
         assert trial is not None
@@ -508,10 +533,10 @@ def _found(search: Search, progress: Progress) -> Found:
         row = search.row(level)
         own = row.model.inputs
         if needed == mean:
-            record, run = search.run(row, needed, search.wanted, False, own, progress)
+            record, run = search.run(row, needed, search.wanted, False, own)
             time = SHOWN * run.shown if run is not None else time
             break
-        record, run = search.run(row, needed, search.wanted, False, with_copied_laws(row.model), progress)
+        record, run = search.run(row, needed, search.wanted, False, with_copied_laws(row.model))
         if record.ending.cause in STOPS:
             break
         if run is None:
@@ -534,19 +559,20 @@ def _found(search: Search, progress: Progress) -> Found:
             break  # the mesh is to blame
         mean = needed
     if needed > mean and (own.controllers or own.commands):  # laws of users are asked in one run only
-        record, _ = search.run(row, needed, search.wanted, False, own, progress)
+        record, _ = search.run(row, needed, search.wanted, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, space * scale, scale, accuracy)
-    return Found(row.model, row.start, record, search.integrator(needed, False), error, search.trials)
+    integrator = search.integrator(needed, False)
+    return Found(row.model, row.start, record, integrator, error, search.trials, search.lengths(needed))
 
 
-def _as_it_is(search: Search, progress: Progress) -> Found:
+def _as_it_is(search: Search) -> Found:
     """The finest run that could be done where no number of steps was found to be enough."""
     level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), each))
     row = search.row(level)
     done = row.before(inf)
     mean = done[-1].mean if done else max(row.tried)
-    record, _ = search.run(row, mean, search.wanted, False, row.model.inputs, progress)
+    record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
     error = inf
     if len(done) > 1:
         before, last = done[-2:]

@@ -179,7 +179,7 @@ def simulated(
         found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
-        trials = {"trials": str(found.trials)}
+        trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
     else:
         record, error = _advance(model, start, integrator, *saved)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):

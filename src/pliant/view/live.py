@@ -90,9 +90,12 @@ class Live:
         self.clock, self.step = clock, STEPS[0]
         self.cost = 0.0  # s of the clock for a step, with its part of the frame
         self.patient_until = 0.0  # by the clock
-        robot = shown if isinstance(shown, pl.Robot) else shown.robot
-        if not isinstance(robot, pl.Robot):
+        robot = shown if isinstance(shown, pl.Robot) else getattr(shown, "robot", None)
+        if robot is None:
             raise InvalidInput(f"{clip(repr(shown))} is no robot; give one of pl.load, or a model of one")
+        inputs = getattr(shown, "inputs", None)
+        if inputs is not None and (inputs.controllers or inputs.commands or inputs.servos):
+            raise InvalidInput("live mode has no sampled control; connect the arm without it")
         self.components = getattr(shown, "components", ())
         given = None if isinstance(shown, pl.Robot) else getattr(shown, "given", shown)
         self.robot = given.robot if given is not None else robot
@@ -116,14 +119,9 @@ class Live:
         for name, choice in formulations(self.robot).items():
             try:
                 with _quiet():
-                    arm = choice.compile(self.robot)
-                    inputs = pl.connect(arm, *self.components).inputs
+                    self.arms[name] = choice.compile(self.robot)
             except InvalidInput as error:
                 self.refused[name] = str(error)
-                continue
-            if inputs.controllers or inputs.commands or inputs.servos:
-                raise InvalidInput("live mode has no sampled control; connect the arm without it")
-            self.arms[name] = arm
         if not self.arms:
             raise InvalidInput(next(iter(self.refused.values())))
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ class Frozen(NamedTuple):
     V: Floats
     q: Floats
     rate: Floats  # (dofs,) joint rates at which friction was last looked at
+    slope: Floats  # (2, dofs) damping and stiffness of bent laws in the pivots
     B: Floats
     CB: Floats
     turned: Floats
@@ -40,7 +41,6 @@ class Frozen(NamedTuple):
     Kd: Floats
     node: Numbers  # (nodes, 6, 6)
     point: Numbers  # (points or 0, 6, 6)
-    slope: Floats  # (2, dofs) damping and stiffness of bent laws in the pivots
     pivot: Numbers  # (spectrum, dofs)
     gear: Numbers  # (spectrum, dofs, 2) what an elastic gear ties its rotor to the joint by, and the pivot of the rotor
     turning: Numbers  # (dofs,) scratch: right sides of rotors
@@ -50,14 +50,22 @@ class Frozen(NamedTuple):
 def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
     nodes, points, dofs = len(chain.inertia.M), len(chain.section.C), chain.dofs
     size = 6 * chain.mesh.N.shape[1]
-    z: Any = np.zeros
+    z = np.zeros
     damping = chain.section.Cd if chain.section.damped else z((0, 6, 6))
     at_points = points if chain.inertia.at_points else 0
-    fixed = z((1, points, 6)), z((points, 6)), z((points, 6, 6)), damping, z((nodes, 6)), z((1, dofs)), z(dofs)
+    fixed = (
+        z((1, points, 6)),
+        z((points, 6)),
+        z((points, 6, 6)),
+        damping,
+        z((nodes, 6)),
+        z((1, dofs)),
+        z(dofs),
+        z((2, dofs)),
+    )
     scratch = z((6, size)), z((6, size)), z((6, size)), z((size, size)), z((size, size))
-    blocks = z((nodes, 6, 6), dtype), z((at_points, 6, 6), dtype)
-    numbers = ((n_lam, dofs), (n_lam, dofs, 2), (dofs,), (size, size))
-    return Frozen(*fixed, *scratch, *blocks, z((2, dofs)), *(z(shape, dtype) for shape in numbers))
+    numbers = ((nodes, 6, 6), (at_points, 6, 6), (n_lam, dofs), (n_lam, dofs, 2), (dofs,), (size, size))
+    return Frozen(*fixed, *scratch, *(z(shape, dtype) for shape in numbers))
 
 
 def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:

@@ -1,0 +1,94 @@
+"""What the site is made of: every page in its contents, every public name in its reference, notebooks that run.
+
+That all links hold is seen when it is built, by ``make check``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.site.api import page_text, pages
+from docs.site.build import copy_pages, fetched
+from docs.site.notebook import run
+from tests.architecture.test_public_names import public_names
+from tests.architecture.tree import ROOT, text
+
+INDEX = ROOT / "docs" / "index.md"
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def test_the_index_names_every_page(tmp_path: Path) -> None:
+    copy_pages(tmp_path)
+    here = tmp_path / "docs" / "index.md"
+    named = {(here.parent / target).resolve() for target in _targets(text(INDEX))}
+    missing = [path for path in tmp_path.rglob("*.md") if path.resolve() not in named | {here.resolve()}]
+    assert not missing
+    assert all(f"](notebooks/{path.name})" in text(INDEX) for path in NOTEBOOKS)
+
+
+def test_every_public_name_has_an_entry_with_words() -> None:
+    shown = {name: page_text(page) for page in pages() for name, _ in page.entries}
+    groups = {page.title.replace("pl.", "pliant.") for page in pages()}
+    assert {name for name, _ in public_names()} == set(shown) | {name for name in groups if "." in name}
+    for name, page in shown.items():
+        module, _, last = name.rpartition(".")
+        assert any(
+            f".. py:{kind}:: {last}{end}" in page
+            for kind in ("class", "function", "exception", "data")
+            for end in ("(", "\n")
+        ), name
+        assert f"   :module: {module}\n" in page
+
+
+def test_fields_and_methods_are_shown() -> None:
+    page = {page.title: page_text(page) for page in pages()}
+    assert "* ``height``: extent of the section along y, in m; greater than 0" in page["Describe a robot"]
+    assert ".. py:method:: animate(" in page["Results"]
+    assert ".. py:attribute:: ROOT" in page["Describe a robot"]
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ('<script async src="https://x.org/a.js"></script>', "https://x.org/a.js"),
+        ("<link rel='stylesheet' href='//x.org/a.css'>", "//x.org/a.css"),
+        ("<style>@font-face { src: url(https://x.org/a.woff) }</style>", "https://x.org/a.woff"),
+        ('<img src="images/a.png"><a href="https://x.org/">a link to click</a>', ""),
+    ],
+)
+def test_what_a_browser_would_fetch_is_found(words: str, address: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(words)
+    assert list(fetched(page)) == ([address] if address else [])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_whole_and_carry_no_outputs(path: Path) -> None:
+    notebook = json.loads(text(path))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+    for cell in notebook["cells"]:
+        assert cell["cell_type"] in ("markdown", "code")
+        assert all(isinstance(line, str) for line in cell["source"])
+        assert cell["cell_type"] == "markdown" or (cell["outputs"] == [] and cell["execution_count"] is None)
+
+
+def test_the_shaper_of_the_notebook_does_what_it_says(tmp_path: Path) -> None:
+    (path,) = (each for each in NOTEBOOKS if each.stem == "why_light_arms_ring")
+    cells, names = run(path, tmp_path)
+    assert sum(len(figures) for *_, figures in cells) == 3
+    # what is measured from the run is what the linear model says of its first mode
+    assert abs(names["period"] * names["mode"].frequency[0] - 1.0) < 2e-3
+    assert abs(names["zeta"] / names["mode"].damping_ratio[0] - 1.0) < 0.02
+    assert names["now"] < 2e-3 * names["before"]
+    # off its frequency the arm follows the formula of one mode, within what its second mode adds
+    for ratio, left in zip(names["ratios"], names["rest"], strict=True):
+        assert abs(left - names["left_by_one_mode"](ratio)) < 0.03
+
+
+def _targets(page: str) -> list[str]:
+    return re.findall(r"\]\(([^)#\s]+)", page)
