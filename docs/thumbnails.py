@@ -87,8 +87,10 @@ def page() -> str:
         lines += ["", f"## [{paper}]({readme})", "", f"`pliant reproduce {paper}` writes them.", ""]
         found = sorted(SMALL.glob(f"{paper}-*.png"))
         lines += table([(f"small/{path.name}", path.stem.partition("-")[2].replace("_", " ")) for path in found])
-    lines += ["", "## [Benchmarks](benchmarks.md) and studies of errors", ""]
-    bench = [path for path in sorted(SMALL.glob("*.png")) if re.match(r"bench_|accuracy|\w+_error$", path.stem)]
+    lines += ["", "## [Benchmarks](benchmarks.md), [formulations compared](compare.md) and studies of errors", ""]
+    bench = [
+        path for path in sorted(SMALL.glob("*.png")) if re.match(r"bench_|compare_|accuracy|\w+_error$", path.stem)
+    ]
     lines += table([(f"small/{path.name}", path.stem.removeprefix("bench_").replace("_", " ")) for path in bench])
     lines += ["", "## [Bond graphs](bond_graphs.md)", ""]
     graphs = sorted(IMAGES.glob("bond_graph_*.svg"))
@@ -117,7 +119,9 @@ def main() -> None:
     draw_ours()
     if len(sys.argv) > 1:
         take_papers(Path(sys.argv[1]))
-    for path in (*IMAGES.glob("bench_*.png"), *IMAGES.glob("accuracy.png"), *IMAGES.glob("*_error.png")):
+    for path in (
+        path for kind in ("bench_*", "compare_*", "accuracy", "*_error") for path in IMAGES.glob(f"{kind}.png")
+    ):
         shrink(Image.open(path), path.stem)
     PAGE.write_text(page(), encoding="utf-8")
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.analysis import compare as comparing
+from tests.contract.formulations import KINDS
 from tests.support.arms import on_a_hinge, soft_link
 
 FEW = (pl.GeometricallyExact(), pl.Lumped(fields=3), pl.PseudoSpectral(degree=4), pl.MixedElement(), pl.Rigid())
@@ -55,7 +57,18 @@ def test_the_bend_bounds_what_is_asked_of_a_stiff_arm():
     assert found.rows[-1].bend == pytest.approx(found.rows[-1].furthest / bend)
 
 
-def test_the_smallest_mesh_that_is_near_enough_is_found():
+def test_every_formulation_is_tried_and_says_how_far_its_theory_holds():
+    tried = [choice.make(choice.counts[0]) for choice in comparing.choices()]
+    assert {type(each).__name__ for each in tried} == {type(kind.formulation).__name__ for kind in KINDS}
+    for formulation in tried:
+        assert formulation.validity.reason
+        assert formulation.validity.strain >= 0.0
+        assert formulation.validity.rotation >= 0.0
+
+
+def test_the_smallest_mesh_that_is_near_enough_is_found(monkeypatch):
+    tried = comparing.choices()
+    monkeypatch.setattr(comparing, "choices", lambda: (tried[0], tried[4]))
     found = pl.compare(arm(), 0.1, accuracy=1e-3)
     lumped = next(row for row in found.rows if isinstance(row.formulation, pl.Lumped))
     assert lumped.furthest <= found.asked
@@ -156,3 +169,14 @@ def test_ctrl_c_keeps_what_was_computed():
     found = pl.compare(arm(), 0.05, formulations=FEW, progress=stop)
     assert found.interrupted
     assert 0 < len(found.rows) < len(FEW)
+    assert any(line.startswith("0 % done, ") for line in lines)
+
+
+def test_trials_that_take_long_end_the_search_and_the_row_says_so(monkeypatch):
+    tried = comparing.choices()
+    monkeypatch.setattr(comparing, "choices", lambda: (tried[0], tried[4]))
+    monkeypatch.setattr(comparing, "MOST_SECONDS", 0.0)
+    found = pl.compare(arm(), 0.05)
+    assert found.rows[1].cut_short
+    assert found.rows[1].label == "lumped with 1 field"
+    assert "finer meshes left out" in found.recommendation

@@ -14,6 +14,8 @@ import pytest
 from docs.site.api import page_text, pages
 from docs.site.build import copy_pages, fetched
 from docs.site.notebook import run
+from docs.thumbnails import PAGE as GALLERY
+from docs.thumbnails import SMALL, page
 from tests.architecture.test_public_names import public_names
 from tests.architecture.tree import ROOT, text
 
@@ -30,25 +32,30 @@ def test_the_index_names_every_page(tmp_path: Path) -> None:
     assert all(f"](notebooks/{path.name})" in text(INDEX) for path in NOTEBOOKS)
 
 
+def test_the_page_of_all_figures_shows_all_small_pictures() -> None:
+    assert text(GALLERY) == page(), "run: python docs/thumbnails.py"
+    assert all(f"images/small/{path.name}" in text(GALLERY) for path in SMALL.glob("*.png"))
+
+
 def test_every_public_name_has_an_entry_with_words() -> None:
-    shown = {name: page_text(page) for page in pages() for name, _ in page.entries}
-    groups = {page.title.replace("pl.", "pliant.") for page in pages()}
+    shown = {name: page_text(each) for each in pages() for name, _ in each.entries}
+    groups = {each.title.replace("pl.", "pliant.") for each in pages()}
     assert {name for name, _ in public_names()} == set(shown) | {name for name in groups if "." in name}
-    for name, page in shown.items():
+    for name, words in shown.items():
         module, _, last = name.rpartition(".")
         assert any(
-            f".. py:{kind}:: {last}{end}" in page
+            f".. py:{kind}:: {last}{end}" in words
             for kind in ("class", "function", "exception", "data")
             for end in ("(", "\n")
         ), name
-        assert f"   :module: {module}\n" in page
+        assert f"   :module: {module}\n" in words
 
 
 def test_fields_and_methods_are_shown() -> None:
-    page = {page.title: page_text(page) for page in pages()}
-    assert "* ``height``: extent of the section along y, in m; greater than 0" in page["Describe a robot"]
-    assert ".. py:method:: animate(" in page["Results"]
-    assert ".. py:attribute:: ROOT" in page["Describe a robot"]
+    shown = {each.title: page_text(each) for each in pages()}
+    assert "* ``height``: extent of the section along y, in m; greater than 0" in shown["Describe a robot"]
+    assert ".. py:method:: animate(" in shown["Results"]
+    assert ".. py:attribute:: ROOT" in shown["Describe a robot"]
 
 
 @pytest.mark.parametrize(
@@ -61,9 +68,9 @@ def test_fields_and_methods_are_shown() -> None:
     ],
 )
 def test_what_a_browser_would_fetch_is_found(words: str, address: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(words)
-    assert list(fetched(page)) == ([address] if address else [])
+    shown = tmp_path / "page.html"
+    shown.write_text(words)
+    assert list(fetched(shown)) == ([address] if address else [])
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -26,13 +26,20 @@ def spd(scale: float) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, scale * (a @ a.T + 6 * np.eye(6))))
 
 
+def heavy(scale: float) -> np.ndarray:
+    """Coupled inertia, with the same mass along all axes."""
+    inertia = np.array(spd(scale))
+    inertia[:3, :3] = inertia[:3, :3].trace() * np.eye(3)
+    return inertia
+
+
 def arm() -> pl.Robot:
     """A driven joint, a bent coupled damped link, a joint that is held, another link, and a payload."""
     links = tuple(
         pl.FlexibleLink(
             name,
             length,
-            pl.GeneralSection(stiffness=spd(3.0), inertia=spd(0.2), damping=0.01),
+            pl.GeneralSection(stiffness=spd(3.0), inertia=heavy(0.2), damping=0.01),
             rest_shape=pl.rest_shapes.Helix(radius=0.4, pitch=0.3),
         )
         for name, length in (("first", 1.3), ("second", 0.7))

@@ -26,7 +26,9 @@ def spd(scale: float) -> tuple[tuple[float, ...], ...]:
 
 def arm(degree=3, elements=2, law=None):
     """A bent link with full coupling in stiffness and inertia."""
-    section = pl.GeneralSection(stiffness=spd(3.0), inertia=spd(0.2), damping=0.01)
+    inertia = np.array(spd(0.2))
+    inertia[:3, :3] = inertia[:3, :3].trace() * np.eye(3)  # a mass is the same along all axes
+    section = pl.GeneralSection(stiffness=spd(3.0), inertia=inertia, damping=0.01)
     rest = pl.rest_shapes.Helix(radius=0.4, pitch=0.3)
     link = pl.FlexibleLink("link", 1.3, section, rest_shape=rest, law=law or pl.sections.LinearLaw())
     robot = pl.Robot("r", (link,), (pl.FixedJoint("j", "base", "link"),))

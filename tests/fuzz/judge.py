@@ -1,4 +1,4 @@
-"""What counts as a failure: a traceback, a hang, a sentence that is none, a run that is complete and not finite."""
+"""What counts as a failure: a traceback, an endless wait, a sentence that is none, a run that is complete and not finite."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 
 import pliant as pl
 
-SECONDS = 5  # after which an attempt counts as hanging
+SECONDS = 5  # after which an attempt counts as endless
 
 Attempt = Callable[[Random], str]  # does something senseless; returns what came of it, in a word
 
 
-class Hangs(BaseException):
+class Endless(BaseException):
     """Not an Exception, so that nothing catches it on its way."""
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    raise Hangs(f"took more than {SECONDS} s")
+    raise Endless(f"took more than {SECONDS} s")
 
 
 @contextmanager
@@ -56,8 +56,8 @@ def judged(attempt: Attempt, name: str, seed: int) -> tuple[str, str]:
                 return attempt(random), ""
             except pl.InvalidInput as error:
                 return sentence(error), ""
-    except Hangs as hang:
-        return "hang", str(hang)
+    except Endless as waited:
+        return "endless", str(waited)
     except Exception:
         return "failure", traceback.format_exc()[-3000:]
 

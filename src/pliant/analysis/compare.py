@@ -206,6 +206,7 @@ class _Trial:
     trajectory: Trajectory
     integrator: Integrator
     carried: CarriedState | None
+    cut_short: bool = False
 
     @property
     def arm(self) -> Arm:
@@ -227,7 +228,7 @@ class _Comparing:
     ) -> None:
         self.robot, self.until, self.accuracy, self.asked = robot, until, accuracy, accuracy
         self.drives, self.manoeuvre, self.initial = drives, manoeuvre, initial
-        self.tell = progress or (lambda _: None)
+        self.tell, self.done = progress or (lambda _: None), ""
         self.times = np.linspace(0.0, until, SAVED + 1)
         self.refused: list[Refused] = []
 
@@ -245,7 +246,8 @@ class _Comparing:
         interrupted = False
         try:
             found: _Trial | None = None
-            for choice in tried:
+            for number, choice in enumerate(tried):
+                self.done = f"{100 * number // len(tried)} % done, "
                 if choice.spare and found is not None:
                     continue
                 found, limited = self._search(choice)
@@ -303,7 +305,7 @@ class _Comparing:
     def _search(self, choice: Choice) -> tuple[_Trial | None, bool]:
         """The coarsest choice that is near enough, or as near as any; and whether the theory keeps it off."""
         done: dict[int, tuple[_Trial, float]] = {}
-        reason, began, stuck = "", time.process_time(), 0
+        reason, began, stuck, cut_short = "", time.process_time(), 0, False
         for count in choice.counts:
             before = time.process_time()
             try:
@@ -328,12 +330,15 @@ class _Comparing:
                 return next(trial for trial, each in done.values() if each <= NEARLY * near), True
             now = time.process_time()
             if now - began > MOST_SECONDS or now - before > 0.25 * MOST_SECONDS:  # the next would take several times
+                cut_short = count != choice.counts[-1]
                 break
         if not done:
             unit = f" ({choice.unit})" if choice.unit else ""
             self.refused.append(Refused(choice.name + unit, reason))
             return None, False
-        return min(done.values(), key=lambda each: each[1])[0], False
+        best = min(done.values(), key=lambda each: each[1])[0]
+        best.cut_short = cut_short
+        return best, False
 
     def _judged(self, trial: _Trial, distance: float) -> bool:
         """Whether a mesh that comes no nearer blames the theory: not where finer ones may yet begin to follow."""
@@ -342,7 +347,7 @@ class _Comparing:
         return not converges or distance * self.reach < UNRESOLVED * self.bend
 
     def _tried(self, choice: Choice, count: int) -> _Trial:
-        self.tell(choice.label(count))
+        self.tell(self.done + choice.label(count))
         trial = self._run(choice, count, self.asked)
         if trial.trajectory.ending.cause is Cause.INTERRUPTED:
             raise Interrupted
@@ -388,6 +393,7 @@ class _Comparing:
             validity,
             tuple(beyond_theory(validity, strain, rotation, turn_from_posture(arm, mine), self.bend / self.reach)),
             limited,
+            trial.cut_short,
             trial.carried,
         )
 

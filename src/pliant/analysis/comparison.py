@@ -41,7 +41,7 @@ class Compared:
     ``distance`` (n,) of tips over the reach and ``joint_difference`` (n, joints) are over the saved times. ``cost`` is
     the CPU time per simulated second, with all kernels compiled. ``strain`` and ``rotation`` are the largest of the
     run, to be held against ``validity``; ``beyond`` says which of them are too large. ``theory_limit`` says that finer
-    meshes come no nearer.
+    meshes come no nearer, ``cut_short`` that they were not tried because they take long.
     """
 
     label: str
@@ -57,6 +57,7 @@ class Compared:
     validity: Validity | None
     beyond: tuple[str, ...]
     theory_limit: bool = False
+    cut_short: bool = False
     carried: CarriedState | None = None
 
     @property
@@ -151,7 +152,8 @@ class Comparison(Shown):
             if row.furthest <= self.asked:
                 continue
             often = f" and {factor(exact.cost / row.cost)} cheaper" if WORTH_IT * row.cost < exact.cost else ""
-            fine = " however fine" if row.theory_limit else ""
+            cut = ", with finer meshes left out for the time they take," if row.cut_short else ""
+            fine = " however fine" if row.theory_limit else cut
             why = f"; {row.validity.reason}" if row.validity is not None and row.beyond else ""
             yield f"{capital(row.label)}: {percent(row.furthest)} off{fine}{often}{why}."
 

@@ -202,7 +202,8 @@ class ProgressLine:
         self.screen, self.said = sys.stderr.isatty(), False
 
     def show(self, done: int, count: int, seconds: float) -> None:
-        line = f"pliant: compiling kernels, once per version: {done} of {count}, about {max(1, round(seconds))} s left"
+        part = f"{100 * done // max(1, count)} %, {done} of {count}"
+        line = f"pliant: compiling kernels, once per version: {part}, about {max(1, round(seconds))} s left"
         if self.screen:
             print(f"\r{line:<90}", end="", file=sys.stderr, flush=True)
         elif not self.said:

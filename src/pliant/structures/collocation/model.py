@@ -132,14 +132,14 @@ class GeometricallyExactArm(ArmFacts):
         of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
         return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
-    def plant(self, inputs: Inputs, stages: int = 1) -> Plant:
-        """The arrays of the arm with what is connected to it."""
+    def plant(self, inputs: Inputs, stages: int = 1, relating: Relating | None = None) -> Plant:
+        """The arrays of the arm with what is connected to it; ``relating`` what ties its frames, if that is known."""
         laws = self.laws.coordinates(inputs)
         prescribed = np.append(laws.prescribed, np.zeros(self.chain.dofs - len(laws.prescribed), np.bool_))
         # the drives of motors are in the laws
         stiffness, damping = (np.where(laws.has_motor, 0.0, gain) for gain in laws.gain.T)
         drives = Drives(prescribed, ~prescribed, stiffness, damping)
-        relations = Relating(self, inputs).relations(stages)
+        relations = (relating or Relating(self, inputs)).relations(stages)
         return Plant(self.chain, self.load_table(inputs.loads), drives, joints_of(self.chain.tree, laws), relations)
 
     @property

@@ -132,7 +132,7 @@ class Stepper:
         self.model, self.run = arm, run
         self.method = run.implicit_method(type(arm.formulation).__name__)
         self.relating = Relating(arm, run.inputs)
-        self.plant = arm.plant(run.inputs, self.method.stages)
+        self.plant = arm.plant(run.inputs, self.method.stages, self.relating)
         relations = self.plant.relations
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
