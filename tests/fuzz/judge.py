@@ -1,4 +1,4 @@
-"""What counts as a failure: a traceback, an endless wait, a sentence that is none, a run that is complete and not finite."""
+"""What counts as a failure: a traceback, an endless wait, a sentence that is none, a complete run that is not finite."""
 
 from __future__ import annotations
 
