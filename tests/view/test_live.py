@@ -288,19 +288,19 @@ def test_a_slow_run_says_how_far_behind_it_is_and_does_not_run_after_it() -> Non
 def test_steps_follow_the_time_at_hand() -> None:
     clock = FakeClock()
     run = Live(robot("macchelli_link"), clock)
-    assert run.step == STEPS[0]
-    for _ in range(100):
+    assert (run.step, run.interval) == (STEPS[0], FRAME)
+    for _ in range(120):
         clock.now += 0.1
         run.piece()
-    assert run.step == STEPS[-1]
+    assert (run.step, run.interval) == (STEPS[-1], 2.0 * FRAME)
     assert "8 ms" in content(run.beat())["method"]
     assert not content(run.beat())["kept"]
     for _ in range(round(30.0 / FRAME)):  # then there is time to spare
-        clock.now += FRAME
+        clock.now += run.interval
         run.piece()
-        if run.step == STEPS[0]:
+        if run.interval == FRAME:
             break
-    assert run.step == STEPS[0]
+    assert (run.step, run.interval) == (STEPS[0], FRAME)
     assert run.note == ""
 
 
@@ -402,6 +402,16 @@ def test_it_ends_when_the_last_page_is_closed() -> None:
     assert not made._thread.is_alive()
     with pytest.raises(OSError), socket.create_connection((LOCAL, made.server.port), timeout=5.0):
         pass
+
+
+def test_it_stays_where_it_is_asked_to() -> None:
+    """Before the first page, and with ``keep`` after the last one."""
+    for keep, visited, ends in ((False, False, False), (True, True, False), (False, True, True)):
+        made = LiveView(keep=keep, lonely=0.0)
+        made._visited, made._left = visited, -1.0
+        made._end_if_lonely()
+        assert made._ended.is_set() is ends
+        made.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -49,8 +49,9 @@ from pliant.view.live_parts import (
 )
 from pliant.view.page import NOTHING, Numbers, encoded, message
 
-FRAME = 1.0 / 30.0  # s of simulated time between two frames
+FRAME = 1.0 / 30.0  # s of simulated time between two frames; half as often where real time is not kept
 STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # s, of which the shortest is taken that leaves time to spare
+SECTIONS = 11  # of a link that are drawn
 TRIES = 3  # pieces, the quickest of which counts: the first may meet a compiler
 HARDLY_MORE = 1.25
 SHARE = 0.25  # of real time that steps and frames may take where a step is chosen
@@ -89,10 +90,13 @@ class Live:
     def __init__(self, shown: pl.Robot | pl.Arm, clock: Clock = time.perf_counter) -> None:
         self.clock, self.step = clock, STEPS[0]
         self.cost = 0.0  # s of the clock for a step, with its part of the frame
-        self.patient_until = 0.0  # by the clock
-        robot = shown if isinstance(shown, pl.Robot) else shown.robot
-        if not isinstance(robot, pl.Robot):
+        self.patient_until, self.interval = 0.0, FRAME  # by the clock; between two frames
+        robot = shown if isinstance(shown, pl.Robot) else getattr(shown, "robot", None)
+        if robot is None:
             raise InvalidInput(f"{clip(repr(shown))} is no robot; give one of pl.load, or a model of one")
+        inputs = getattr(shown, "inputs", None)
+        if inputs is not None and (inputs.controllers or inputs.commands or inputs.servos):
+            raise InvalidInput("live mode has no sampled control; connect the arm without it")
         self.components = getattr(shown, "components", ())
         given = None if isinstance(shown, pl.Robot) else getattr(shown, "given", shown)
         self.robot = given.robot if given is not None else robot
@@ -116,14 +120,9 @@ class Live:
         for name, choice in formulations(self.robot).items():
             try:
                 with _quiet():
-                    arm = choice.compile(self.robot)
-                    inputs = pl.connect(arm, *self.components).inputs
+                    self.arms[name] = choice.compile(self.robot)
             except InvalidInput as error:
                 self.refused[name] = str(error)
-                continue
-            if inputs.controllers or inputs.commands or inputs.servos:
-                raise InvalidInput("live mode has no sampled control; connect the arm without it")
-            self.arms[name] = arm
         if not self.arms:
             raise InvalidInput(next(iter(self.refused.values())))
 
@@ -195,7 +194,7 @@ class Live:
     def piece(self) -> bytes:
         """Advance by the steps of one frame, or of as much as can be waited for, and show it."""
         began = self.clock()
-        count = max(1, round(FRAME / self.step))
+        count = max(1, round(self.interval / self.step))
         if self.cost > 0.0:
             count = min(count, max(1, int(LONGEST_PIECE / self.cost)))
         self._advance(count)
@@ -207,14 +206,21 @@ class Live:
         return frame
 
     def _adapt(self) -> None:
-        """Longer steps where real time is not kept; shorter ones where there has been time to spare for a while."""
-        at, slow = STEPS.index(self.step), self.pace.speed < SLOW
-        if slow and at + 1 < len(STEPS):
-            self.step, self.patient_until = STEPS[at + 1], self.clock() + PATIENCE
-            self.note = f"steps are {1e3 * self.step:g} ms, because {1e3 * STEPS[at]:g} ms did not keep real time"
-        elif not slow and at and self.cost < 0.5 * SHARE * self.step and self.clock() > self.patient_until:
-            self.step, self.note = STEPS[at - 1], ""
-        if self.step != STEPS[at]:
+        """Fewer frames and then longer steps where real time is not kept, and back where there is time to spare."""
+        at, before = STEPS.index(self.step), (self.step, self.interval)
+        if self.pace.speed < SLOW:
+            self.patient_until = self.clock() + PATIENCE
+            if self.interval == FRAME:
+                self.interval = 2.0 * FRAME
+            elif at + 1 < len(STEPS):
+                self.step = STEPS[at + 1]
+                self.note = f"steps are {1e3 * self.step:g} ms, because {1e3 * before[0]:g} ms did not keep real time"
+        elif self.cost < 0.5 * SHARE * self.step and self.clock() > self.patient_until:
+            if at:
+                self.step, self.note = STEPS[at - 1], ""
+            else:
+                self.interval = FRAME
+        if (self.step, self.interval) != before:
             self.pace.watch_anew()
 
     def _advance(self, count: int) -> None:
@@ -277,7 +283,7 @@ class Live:
         else:
             least = HARDLY_MORE * min(cost / step for step, cost in costs.items())
             self.step = next(step for step, cost in costs.items() if cost / step <= least)
-        self.cost = costs[self.step]
+        self.cost, self.interval = costs[self.step], FRAME
 
     # What is asked for ----------------------------------------------------------------------------------------------
 
@@ -398,7 +404,7 @@ class Live:
     def _run(self) -> seen.Run:
         """The arm at this instant."""
         robot, now, moved = self.model.robot, np.array([self.time]), self.model.inputs.base_motion
-        observed = self.model.observe(self.state[None])
+        observed = self.model.observe(self.state[None], SECTIONS)
         base = seen.Pose(np.asarray(robot.base.position)[None, None], _turns(np.array([robot.base.rotation])))
         if moved is not None:
             path = moved(now)

@@ -106,8 +106,10 @@ class LivePlayer extends Player {
       const headers = { "Content-Type": "application/json", "X-Pliant-Token": this.scene.live.token };
       const answer = await fetch("command", { method: "POST", headers, body: JSON.stringify(wish) });
       this.complain(answer.ok ? "" : await answer.text());
+      return answer.ok;
     } catch {
       this.complain("the program does not answer");
+      return false;
     }
   }
 
@@ -200,17 +202,22 @@ class Controls {
     for (const [name, refusal] of Object.entries(player.status.formulations)) {
       select.append(make("option", { value: name, disabled: Boolean(refusal), title: refusal }, refusal ? `${name} – refused` : name));
     }
-    select.addEventListener("change", () => player.send({ do: "formulation", value: select.value }));
+    let wanted = null; // until the program has changed to it, which may take a compiler
+    select.addEventListener("change", async () => {
+      wanted = select.value;
+      if (!(await player.send({ do: "formulation", value: wanted }))) wanted = null;
+    });
     const why = Object.entries(player.status.formulations).filter(([, refusal]) => refusal);
     const reasons = why.map(([name, refusal]) => make("p", { class: "hint" }, make("b", {}, `${name}: `), refusal));
     const refused = reasons.length ? [make("details", {}, make("summary", {}, `${reasons.length} refused, and why`), ...reasons)] : [];
     const method = make("p", { class: "hint", id: "method" });
     const note = make("p", { class: "hint", id: "note" });
     this.followers.push((status) => {
-      select.value = status.formulation;
+      if (status.formulation === wanted) wanted = null;
+      select.value = wanted || status.formulation;
       method.textContent = status.method;
-      note.textContent = status.note;
-      note.hidden = !status.note;
+      note.textContent = wanted ? `changing to ${wanted} …` : status.note;
+      note.hidden = !note.textContent;
     });
     return section("Formulation", select, method, note, ...refused);
   }
