@@ -120,7 +120,8 @@ def entry(name: str, value: object) -> list[str]:
         kind, shown, inner = "function", last + signature(value), prose(inspect.getdoc(value))
     else:
         kind, shown, inner = "data", last, prose(inspect.getdoc(value))
-    return [f".. py:{kind}:: {shown}", f"   :module: {module}", "", *indented(inner), ""]
+    option = [f"   :value: {value!r}"] if kind == "data" else []
+    return [f".. py:{kind}:: {shown}", f"   :module: {module}", *option, "", *indented(inner), ""]
 
 
 def members(cls: type) -> list[str]:

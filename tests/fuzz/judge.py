@@ -1,4 +1,4 @@
-"""What counts as a failure: a traceback, an endless wait, a sentence that is none, a complete run that is not finite."""
+"""What counts as a failure: a traceback, an endless wait, no sentence, a run that is complete and not finite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import numpy as np
 
 import pliant as pl
 
-SECONDS = 5  # after which an attempt counts as endless
+SECONDS = 5.0  # of work after which an attempt counts as endless
+PATIENCE = 60.0  # the same by the clock, for one that only waits; machines may be busy
 
 Attempt = Callable[[Random], str]  # does something senseless; returns what came of it, in a word
 
@@ -24,18 +25,21 @@ class Endless(BaseException):
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    raise Endless(f"took more than {SECONDS} s")
+    raise Endless(f"took more than {SECONDS:g} s of work, or {PATIENCE:g} s")
 
 
 @contextmanager
 def limited() -> Iterator[None]:
-    usual = signal.signal(signal.SIGALRM, interrupt)
-    signal.alarm(SECONDS)
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, SECONDS), signal.SIGALRM: (signal.ITIMER_REAL, PATIENCE)}
+    usual = {number: signal.signal(number, interrupt) for number in timers}
+    for timer, seconds in timers.values():
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, usual)
+        for number, (timer, _) in timers.items():
+            signal.setitimer(timer, 0.0)
+            signal.signal(number, usual[number])
 
 
 def sentence(error: pl.InvalidInput) -> str:

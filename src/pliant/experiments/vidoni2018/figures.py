@@ -139,7 +139,7 @@ def times(made: Computed, given: Input) -> Figure:
         left.set_xlabel("modes")
         left.set_ylabel("time for 2 s [s]")
         left.set_title(given.value)
-        left.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
+        left.legend(loc="upper right", bbox_to_anchor=(1.0, 0.8))
         right.set_xlabel("highest frequency of the model [Hz]")
         right.set_title("the same against the highest frequency")
     return figure
