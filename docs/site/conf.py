@@ -23,7 +23,7 @@ html_theme = "furo"
 html_title = "pliant"
 html_static_path = [str(HERE / "style.css")]
 html_css_files = ["style.css"]
-html_copy_source = False
+html_copy_source = html_show_sourcelink = False
 html_show_copyright = False
 html_show_sphinx = False
 pygments_style, pygments_dark_style = "friendly", "native"

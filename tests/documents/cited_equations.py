@@ -46,6 +46,8 @@ def citations() -> dict[str, dict[Path, tuple[str, ...]]]:
     """
     found: dict[str, dict[Path, tuple[str, ...]]] = {key: {} for key in PAGES}
     for path in package_files():
+        if not any(f"[{key}]" in text(path) for key in PAGES):
+            continue
         docstrings, comments = explanations(path)
         keys = [key for key in PAGES if f"[{key}]" in docstrings + comments]
         for key in keys:

@@ -38,8 +38,9 @@ def test_the_page_of_all_figures_shows_all_small_pictures() -> None:
 
 
 def test_every_public_name_has_an_entry_with_words() -> None:
-    shown = {name: page_text(each) for each in pages() for name, _ in each.entries}
-    groups = {each.title.replace("pl.", "pliant.") for each in pages()}
+    made = [(each, page_text(each)) for each in pages()]
+    shown = {name: words for each, words in made for name, _ in each.entries}
+    groups = {each.title.replace("pl.", "pliant.") for each, _ in made}
     assert {name for name, _ in public_names()} == set(shown) | {name for name in groups if "." in name}
     for name, words in shown.items():
         module, _, last = name.rpartition(".")

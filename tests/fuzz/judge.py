@@ -15,7 +15,7 @@ import numpy as np
 import pliant as pl
 
 SECONDS = 5.0  # of work after which an attempt counts as endless
-PATIENCE = 60.0  # the same by the clock, for one that only waits; machines may be busy
+PATIENCE = 60.0  # the same by the clock, for one that only waits; computers may be busy
 
 Attempt = Callable[[Random], str]  # does something senseless; returns what came of it, in a word
 
