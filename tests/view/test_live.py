@@ -146,6 +146,24 @@ def test_another_formulation_keeps_the_joints(run: Live, name: str) -> None:
     assert run.ending is None
 
 
+def test_a_shape_that_no_other_formulation_has_is_not_forced_on_it() -> None:
+    """Rods of equivalent rigid links bend a little only: one that is bent by its length begins undeformed."""
+    run = Live(robot("rubber_pendulum"), FakeClock())
+    pieces(run, 0.5)
+    bend = np.linalg.norm(run.model.tip(run.state[None])[0] - run.model.tip(run.model.undeformed(joints(run)))[0])
+    assert bend > 0.3
+    before = position(run, "hinge")
+    run.command({"do": "formulation", "value": "equivalent rigid link"})()
+    assert "could not be carried over, since sections would stand" in run.note
+    assert position(run, "hinge") == pytest.approx(before)
+    pieces(run, 0.2)
+    assert run.ending is None
+
+
+def joints(run: Live) -> np.ndarray:
+    return run.model.layout.part(run.state, "joint_position")[None]
+
+
 def test_refused_formulations_say_why(run: Live) -> None:
     told = run.status()["formulations"]
     assert told["geometrically exact"] == ""

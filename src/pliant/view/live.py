@@ -54,6 +54,7 @@ STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # s, of which the shortest is taken that
 SECTIONS = 11  # of a link that are drawn
 TRIES = 3  # pieces, the quickest of which counts: the first may meet a compiler
 HARDLY_MORE = 1.25
+FAR = 0.1  # of the reach, which links may move where the formulation changes
 SHARE = 0.25  # of real time that steps and frames may take where a step is chosen
 CYCLE = 10  # steps in a cycle that is resolved: the midpoint rule is wrong by 3 % of its phase there
 PATIENCE = 10.0  # s before steps that grew are shortened again
@@ -179,17 +180,27 @@ class Live:
             for k, joint in enumerate(self.model.joint_names):
                 if joint in self.drives:
                     self.drives[joint].move_from(float(place[k]), float(rate[k]), self.time)
-        try:
-            with _quiet():
-                carried = pl.state_from(self.model, before, state)
-            self.state, self.note = carried.state, f"carried over: {carried}"
-        except (InvalidInput, np.linalg.LinAlgError) as error:
+        why = self._carry(before, state)
+        if why:
             self.state = self.model.initial_state(place, rate)
-            self.note = f"links are undeformed at the same joints, because their shape could not be carried: {error}"
+            self.note = f"the shape of the links could not be carried over, since {why}; they begin undeformed"
         kinetic, strain, _ = (float(each[0]) for each in self.model.energy(self.state[None]))
         self.ledger.kinetic, self.ledger.strain = kinetic, strain
         self.ledger.carried += kinetic + strain - stored
         self._begin()
+
+    def _carry(self, before: pl.Arm, state: Array) -> str:
+        """Take the nearest state to one of another formulation, or say why it does not serve."""
+        try:
+            with _quiet():
+                carried = pl.state_from(self.model, before, state)
+        except (InvalidInput, ArithmeticError, RuntimeError, np.linalg.LinAlgError) as error:
+            return str(error)
+        if not carried.position <= FAR * reach_of(self.robot):
+            return f"sections would stand up to {carried.position:.2g} m away"
+        self.state, self.note = carried.state, f"carried over: {carried}"
+        ending = self._tried(1)
+        return "" if ending.completed else str(ending)
 
     def piece(self) -> bytes:
         """Advance by the steps of one frame, or of as much as can be waited for, and show it."""
