@@ -128,9 +128,9 @@ def refuse_inconsistent_motions(inputs: Inputs, names: tuple[str, ...], until: f
             continue
         for part, (word, other) in enumerate((("rate", "position"), ("acceleration", "rate"))):
             given, found = here[:, k, part + 1], derivatives[:, k, part]
-            # the difference of positions is rounded, and off by the square of its distance
             scale = np.abs(given).max(initial=0.0) + np.ptp(here[:, k, part]) / until + 1e-6
-            wrong = np.flatnonzero(np.abs(given - found) > DISAGREEMENT * scale)
+            rounding = 8.0 * np.finfo(float).eps * np.abs(here[:, k, part]).max(initial=0.0) / near
+            wrong = np.flatnonzero(np.abs(given - found) > DISAGREEMENT * scale + rounding)
             if len(wrong) > PROBES // 64:  # not single corners that nobody declared
                 t = times[wrong[0]]
                 raise InvalidInput(
