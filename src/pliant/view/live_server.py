@@ -88,9 +88,9 @@ class LiveView:
 
     def give(self, live: Live) -> LiveView:
         """Let the page show the run, and let it run."""
-        self._live.set_result(live)
         self._thread = threading.Thread(target=self._loop, args=(live,), name="live", daemon=True)
         self._thread.start()
+        self._live.set_result(live)
         return self
 
     def wait(self) -> None:
@@ -112,7 +112,7 @@ class LiveView:
         with self._lock:
             for each in self._pages:
                 each.close()
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive():  # Ctrl-C may come before it was started
             self._thread.join()
         self.server.close()
 
