@@ -146,7 +146,12 @@ class SignalSum(Declared):
     terms: Annotated[Sequence[Signal], Holds("signals to add", Signal, "write a list of signals", one=False, many=True)]
 
     def conflicts(self) -> Iterator[Problem]:
-        shapes = [term.evaluate(np.zeros(1)).shape[1:] for term in self.terms]
+        values: list[object] = [term.evaluate(np.zeros(1)) for term in self.terms]
+        for k, value in enumerate(values):
+            if not isinstance(value, np.ndarray):  # a motion, which also has evaluate, answers with three arrays
+                yield Problem("is no signal; write one such as Constant(2.0)", ("terms", k))
+                return
+        shapes = [value.shape[1:] for value in values if isinstance(value, np.ndarray)]
         if len(set(shapes)) > 1:
             sizes = ", ".join(str(shape[0] if shape else 1) for shape in shapes)
             yield Problem(f"have {sizes} components; give all terms the same number", ("terms",))

@@ -86,9 +86,9 @@ def read(folder: Path, name: str) -> tuple[Any, bytes] | None:
     except OSError:
         return None
     try:
-        told = json.loads(line)
-        if told["sha256"] == hashlib.sha256(content).hexdigest():
-            return told["returns"], content
+        result = json.loads(line)["returns"]
+        if line == _first_line(result, content):
+            return result, content
     except (LookupError, RecursionError, TypeError, ValueError):
         pass
     with suppress(OSError):
@@ -98,19 +98,25 @@ def read(folder: Path, name: str) -> tuple[Any, bytes] | None:
 
 def write(folder: Path, name: str, result: TypeName, content: bytes) -> None:
     """A file, whole or not at all; another process may write the same one. Without space for it there is none."""
-    line = json.dumps({"returns": result, "sha256": hashlib.sha256(content).hexdigest()})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(line.encode() + b"\n" + content)
+                file.write(_first_line(result, content) + b"\n" + content)
             os.replace(partial, folder / name)
         except OSError:
             os.unlink(partial)
             raise
     except OSError as error:
         say_not_kept(error.strerror or str(error))
+
+
+def _first_line(result: TypeName, content: bytes) -> bytes:
+    """What the entry returns, and the checksum of that and the rest."""
+    told = json.dumps(result)
+    digest = hashlib.sha256(told.encode() + content).hexdigest()
+    return f'{{"returns": {told}, "sha256": "{digest}"}}'.encode()
 
 
 @cache
