@@ -21,6 +21,7 @@ from pliant.view.live import FRAME, STEPS, Live
 from pliant.view.live_parts import MOST_BEHIND, PULSE, PUSH, Drive, Pace
 from pliant.view.live_server import WAITING_FRAMES, Frames, LiveView
 from pliant.view.server import LOCAL
+from tests.support.children import started
 
 
 class FakeClock:
@@ -435,7 +436,7 @@ def test_it_stays_where_it_is_asked_to() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_cleanly(number: signal.Signals) -> None:
     command = [sys.executable, "-m", "pliant", "live", "steel_strip", "--no-browser"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    running = started(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert running.stdout is not None
     port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())[0])
     connection = http.client.HTTPConnection(LOCAL, port, timeout=60.0)

@@ -24,6 +24,7 @@ from pliant.view.figures.style import INK, PALETTE
 from pliant.view.page import FULL, encoded, page
 from pliant.view.scene import scene_of
 from pliant.view.server import LOCAL, Server, View
+from tests.support.children import started
 from tests.support.fake_arm import fake_trajectory
 
 
@@ -143,7 +144,7 @@ def test_a_notebook_shows_it_inside_a_page() -> None:
 def test_the_command_ends_cleanly_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     fake_trajectory(outputs=3).save(tmp_path / "run.nc")
     command = [sys.executable, "-m", "pliant", "view", str(tmp_path / "run.nc"), "--no-browser"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    running = started(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert running.stdout is not None
     port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())[0])
     connection = http.client.HTTPConnection(LOCAL, port, timeout=60.0)
@@ -159,9 +160,8 @@ def test_a_script_in_a_terminal_stays_for_its_page(tmp_path: Path) -> None:
     fake_trajectory(outputs=3).save(tmp_path / "run.nc")
     code = "import pliant as pl; pl.view(pl.load_trajectory('run.nc'), browser=False); print('last line', flush=True)"
     ours, its = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, stdin=its, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    pipes = {"stdin": its, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = started([sys.executable, "-c", code], cwd=tmp_path, **pipes)
     assert running.stdout is not None
     port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())[0])
     assert running.stdout.readline() == "last line\n"

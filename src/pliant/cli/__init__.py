@@ -9,5 +9,5 @@ def main() -> None:
     """Run the command line; a request to end is heard as Ctrl-C is, so that what was computed is saved."""
     from pliant.cli.app import app
 
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app(prog_name="pliant")

@@ -36,15 +36,15 @@ INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elem
 class Undivided:
     """A block of lines that Ctrl-C does not divide: inside, it waits for the end; outside, it acts as ever."""
 
-    def __init__(self, usual: Callable[[int, FrameType | None], object] | None) -> None:
+    def __init__(self, usual: dict[int, Callable[[int, FrameType | None], object]]) -> None:
         self.usual, self.inside = usual, False
         self.heard: tuple[int, FrameType | None] | None = None
 
     def hear(self, number: int, frame: FrameType | None) -> None:
         if self.inside:
             self.heard = (number, frame)
-        elif self.usual is not None:
-            self.usual(number, frame)
+        elif number in self.usual:
+            self.usual[number](number, frame)
 
     def __enter__(self) -> None:
         self.inside = True
@@ -63,16 +63,20 @@ def interruptions_heard() -> Iterator[Undivided]:
     Python delivers Ctrl-C when a compiled loop returns, before its answer is stored. Only the main thread hears it; to
     tell it so takes longer than some of the loops, and is done once for all of them.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if not callable(usual) or threading.current_thread() is not threading.main_thread():
-        yield Undivided(None)
+    if threading.current_thread() is not threading.main_thread():
+        yield Undivided({})
         return
+    # the program hears SIGTERM as Ctrl-C; jobs in the background may be deaf to Ctrl-C
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    usual = {int(each): handler for each in numbers if callable(handler := signal.getsignal(each))}
     block = Undivided(usual)
-    signal.signal(signal.SIGINT, block.hear)
+    for number in usual:
+        signal.signal(number, block.hear)
     try:
         yield block
     finally:
-        signal.signal(signal.SIGINT, usual)
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
 
 def advance(model: Model, run: Run) -> Record:
