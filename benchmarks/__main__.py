@@ -17,6 +17,7 @@ from benchmarks import (
     live,
     mechanisms,
     minimal,
+    opening,
     report,
     startup,
 )
@@ -31,6 +32,7 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+    "opening": opening.measure,
     "startup": startup.measure,
 }
 
