@@ -31,7 +31,7 @@ SCRUB = """async (count) => {
 
 
 class Opening(NamedTuple):
-    """Seconds of the clock and of the program's processor to the first frame, and milliseconds between pictures of a scrub."""
+    """Seconds of the clock and of the program's processor to the first frame; ms between pictures of a scrub."""
 
     wall: float
     processor: float
