@@ -109,7 +109,7 @@ def _plain_ticks(axes: Axes, ticks: Iterable[float]) -> None:
 
 def effects_of_choices(table: Table, effects: Effects) -> Figure:
     """First frequencies against every number that the paper does not print."""
-    with styled(11.0, 10.6) as figure:
+    with styled(9.2, 10.2) as figure:
         (clamped, torsion), (gears, servo), (damping, gravity) = figure.subplots(3, 2)
         _elbow(clamped, table, effects)
         _torsion(torsion, effects)
