@@ -57,7 +57,8 @@ with styled(7.6, 6.0) as figure:
             panel.loglog(deflection[name], errors, "o-", color=color(k), markersize=4, label=words)
         panel.loglog(deflection[name], deflection[name], ":", color=INK, label="rigid arm")
         panel.set_title(name)
-    figure.supxlabel("largest deflection of the tip / reach")
-    figure.supylabel("error of the tip / reach")
+    for below, beside in zip(panels[1], panels[:, 0]):
+        below.set_xlabel("largest deflection of the tip / reach")
+        beside.set_ylabel("error of the tip / reach")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(FIELDS) + 1)
     figure.savefig("lumped_error.png", dpi=160)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
+from benchmarks.compared import renewed
 from docs.site.api import page_text, pages
 from docs.site.build import copy_pages, fetched
 from docs.site.font import write_font
@@ -75,6 +76,16 @@ def test_what_a_browser_would_fetch_is_found(words: str, address: str, tmp_path:
     shown = tmp_path / "page.html"
     shown.write_text(words)
     assert list(fetched(shown)) == ([address] if address else [])
+
+
+@pytest.mark.parametrize(("page", "name"), [("compare.md", "all arms"), ("choose.md", "three arms")])
+def test_measured_tables_can_be_written_anew(page: str, name: str) -> None:
+    before = text(ROOT / "docs" / page)
+    after = renewed(before, name, "| another table |")
+    assert after.count("| another table |") == 1
+    assert len(after) < len(before) - 500, "the old table is still there"
+    with pytest.raises(ValueError, match="no marks <!-- nothing -->"):
+        renewed(before, "nothing", "")
 
 
 DISPLAYED = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)

@@ -85,7 +85,7 @@ def test_a_rectangle_is_sheared_most_at_the_middle_of_its_long_sides(height: flo
     wrench = (0.0, 0.0, 0.0, 2.0, 0.0, 0.0)
     found = stress_of(pl.Rectangle(height=height, width=width), wrench)
     expected = RECTANGLE_2_TO_1 * 2.0 / (0.01**2 * 0.02)
-    assert found.shear_at(strong)[0, 0] == pytest.approx(expected, rel=2e-3)  # three digits in the book
+    assert found.shear_at(strong)[0, 0] == pytest.approx(expected, rel=2e-3)  # three digits are printed
     assert found.von_mises[0, 0] == pytest.approx(np.sqrt(3.0) * found.shear_at(strong)[0, 0], rel=1e-12)
 
 

@@ -130,7 +130,7 @@ def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def one_line_at_a_time() -> Iterator[Callable[[str], None]]:
-    """A function that takes what is under way: on a terminal it replaces what was said before, and vanishes in the end."""
+    """A function that takes what is under way: on a terminal each replaces the last, and all vanish."""
     console = Console(stderr=True, markup=False, highlight=False)
     if console.is_terminal:
         with console.status("") as status:

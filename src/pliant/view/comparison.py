@@ -106,7 +106,7 @@ def _paths(comparison: Comparison) -> Figure:
     near = [tip for tip in tips if np.abs(tip - own).max() < size]
     projection = style.choose_projection(np.concatenate(near))
     with styled(8.6, 4.6) as figure:
-        axes = style.map_axes(figure, projection, np.concatenate(near), zoom=0.8)
+        axes = style.map_axes(figure, projection, np.concatenate(near), zoom=0.8, ticks=3)
         axes.plot(*projection.of(own).T, color=style.FAINT, linewidth=4.0, label="reference")
         for index, row in enumerate(comparison.rows):
             if any(row.trajectory.tip_position is each for each in near):
