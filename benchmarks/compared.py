@@ -1,4 +1,4 @@
-"""``python -m benchmarks.compared``: the tables of docs/compare.md and docs/choose.md, written anew.
+"""``python -m benchmarks.compared``: the tables and figures of docs/compare.md and docs/choose.md, made anew.
 
 Every arm of the library by every formulation, as `pliant compare` runs it. It takes some minutes; costs are times of
 the processor, and still want a computer that does nothing else.
@@ -15,6 +15,7 @@ import pliant as pl
 from pliant.analysis.comparison import Compared, Comparison, two_digits
 
 DOCS = Path(__file__).parents[1] / "docs"
+SHOWN, RESOLUTION = "l_frame", 160  # whose figures stand in docs/compare.md
 THREE = ("steel_strip", "two_link_planar", "damic_two_link")
 
 
@@ -110,6 +111,11 @@ def main() -> int:
             found[each] = pl.compare(robots[each], until)
         page.write_text(renewed(page.read_text(encoding="utf-8"), name, table(found)), encoding="utf-8")
         print(f"wrote the table of {page.name}")
+    for name, figure in found[SHOWN].draw().items():
+        path = DOCS / "images" / f"compare_{SHOWN}_{name}.png"
+        if path.exists():
+            figure.savefig(path, dpi=RESOLUTION)
+            print(f"drew {path.name}")
     return 0
 
 
