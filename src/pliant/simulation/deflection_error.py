@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,9 +22,11 @@ from pliant.model.error_estimate import SLOWED, ErrorEstimate
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
 from pliant.robot import FlexibleLink
+from pliant.robot.joint import WholeJoint
 
 MOST_UNKNOWNS = 600  # of a finer mesh; beyond, its modes take seconds
 MOST_MODES = 60
+MOST_KNOWN = 64  # arms whose modes are kept
 RESOLVED = 0.02  # of a frequency: modes that a finer mesh moves less are resolved
 BESIDE = 1.1  # times a frequency up to which motions are of its mode
 FEWEST_ROWS, MOST_ROWS = 200, 1000  # of a run that are looked at
@@ -49,29 +50,33 @@ class Resolution:
         """The lowest frequency that is not resolved, Hz; infinite where all are."""
         return float(self.frequency[self.off > RESOLVED].min(initial=np.inf))
 
-    def at(self, frequencies: Array) -> Array:
-        """The part by which motions of these frequencies are too fast or too slow."""
+    def at(self, frequencies: Array, width: float) -> Array:
+        """The part by which motions of these frequencies, known to such a width, are too fast or too slow."""
         if not len(self.frequency):
             return np.zeros(len(frequencies))
         # of those below the first mode, links are only a part of what is elastic
         slow = np.minimum(frequencies / self.frequency[0], 1.0) ** 2
         # those between two modes have joints that move, or are forced: they are as short as the next mode, or nearly
-        mode = np.searchsorted(self.frequency, frequencies / BESIDE)
+        mode = np.searchsorted(self.frequency, frequencies / BESIDE - width)
         return np.asarray(slow * self.off[np.minimum(mode, len(self.frequency) - 1)])
 
 
-_KNOWN: WeakKeyDictionary[Arm, Resolution | None] = WeakKeyDictionary()
+_KNOWN: dict[tuple[object, object], Resolution | None] = {}  # by robot and formulation, the oldest first
 
 
 def resolution(model: Arm) -> Resolution | None:
     """That of the arm in a model; None where no finer mesh can be compared with."""
     arm: Arm = getattr(model, "arm", model)
-    if arm not in _KNOWN:
+    asked = arm.robot, arm.formulation
+    if asked not in _KNOWN:
         try:
-            _KNOWN[arm] = _compared(arm)
+            found = _compared(arm)
         except (InvalidInput, np.linalg.LinAlgError):  # a mesh that cannot be compiled, or no stiffness at all
-            _KNOWN[arm] = None
-    return _KNOWN[arm]
+            found = None
+        _KNOWN[asked] = found
+        while len(_KNOWN) > MOST_KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+    return _KNOWN.get(asked)
 
 
 @on_one_core
@@ -105,7 +110,8 @@ def _held_modes(arm: Arm) -> tuple[Array, Array]:
         signals[:, :, 0] = q
         return signals
 
-    closed = bool(arm.robot.loops)  # of which too many joints would be held
+    # of loops too many joints would be held, and ball joints have no coordinates of their own
+    closed = bool(arm.robot.loops) or any(isinstance(joint, WholeJoint) for joint in arm.robot.joints)
     held = Inputs.none(n) if closed else replace(Inputs.none(n), prescribed=(True,) * n, joint_signals=stay)
     small = arm.linearise(arm.initial_state(q, np.zeros(n)), held, 0.0)
     K, M = 0.5 * (small.K + small.K.T), 0.5 * (small.M + small.M.T)
@@ -132,13 +138,30 @@ class Share:
     off: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bend:
-    """The largest deflection of the arm in a run, m, and how far off mesh and steps put it, as far as that is known."""
+    """Deflections of an arm in a run: the largest, m, and mean squares of their changes by frequencies, Hz.
+
+    ``changes`` is the part of the largest that changes, ``lasts`` for how long, s, and ``steps`` how far off the steps
+    put it.
+    """
 
     largest: float
-    mesh: Share = Share()
+    power: Array
+    frequency: Array
+    changes: float = 0.0
+    lasts: float = 0.0
     steps: Share = Share()
+
+    def share(self, off: Array, static: float = 0.0) -> Share:
+        """That of motions which are too fast or too slow by a part ``off`` of their frequencies."""
+        apart = self.power * np.minimum(2.0 * np.pi * self.frequency * self.lasts * off, 1.0) ** 2
+        whole = float(self.power.sum())
+        if not whole > 0.0:
+            return Share(CAUTION * static)
+        worst = int(np.argmax(apart))
+        found = CAUTION * (static + self.changes * float(np.sqrt(apart.sum() / whole)))
+        return Share(found, float(self.frequency[worst]), float(off[worst]))
 
 
 def rows_looked_at(steps: int) -> int:
@@ -146,42 +169,34 @@ def rows_looked_at(steps: int) -> int:
     return int(np.clip(steps // 4, FEWEST_ROWS, MOST_ROWS))
 
 
-def bend(
-    arm: Arm, time: Array, states: Array, known: Resolution | None = None, steps: tuple[int, float] | None = None
-) -> Bend:
-    """What the deflections of the links in a run tell, of steps by a method of some order and of their length, s."""
+def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) -> Bend:
+    """What the deflections of the links in a run tell; ``steps`` are the order of the method and their length, s."""
     count = FEWEST_ROWS if steps is None else rows_looked_at(int((time[-1] - time[0]) / steps[1]))
     rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), count)).round().astype(int))
     moved, largest = _deflections(arm, states[rows])
     if len(rows) < TOO_FEW or not largest > 0.0:
-        return Bend(largest)
+        return Bend(largest, np.zeros(0), np.zeros(0))
     time = time[rows]
     until, evenly = float(time[-1] - time[0]), np.linspace(time[0], time[-1], len(time))
     even = np.stack([np.interp(evenly, time, column) for column in moved.T], axis=1)
     even -= even.mean(axis=0)
-    power, frequency = spectrum(even, until)
+    # mirrored at the end, so that it does not jump there
+    power, frequency = spectrum(np.concatenate([even, even[::-1]]), 2.0 * until)
     size = np.sum(even**2, axis=1)
-    vibrates = float(np.sqrt(size.max() / max(np.max(np.sum(moved**2, axis=1)), 1e-300)))
+    changes = float(np.sqrt(size.max() / np.max(np.sum(moved**2, axis=1))))
     lasts = until * float(size.sum() ** 2 / max(len(size) * np.sum(size**2), 1e-300))  # what dies out is off no further
-
-    def share(off: Array, static: float) -> Share:
-        apart = power * np.minimum(2.0 * np.pi * frequency * lasts * off, 1.0) ** 2
-        worst, whole = int(np.argmax(apart)), max(float(power.sum()), 1e-300)
-        found = CAUTION * (static + vibrates * float(np.sqrt(apart.sum() / whole)))
-        return Share(found, float(frequency[worst]), float(off[worst]))
-
-    mesh = Share() if known is None else share(known.at(frequency), known.static)
+    seen = Bend(largest, power, frequency, changes, lasts)
     if steps is None or steps[0] not in SLOWED:
-        return Bend(largest, mesh)
+        return seen
     order, length = steps
-    return Bend(largest, mesh, share(SLOWED[order] * (2.0 * np.pi * frequency * length) ** order, 0.0))
+    return replace(seen, steps=seen.share(SLOWED[order] * (2.0 * np.pi * frequency * length) ** order))
 
 
-def spectrum(even: Array, until: float) -> tuple[Array, Array]:
-    """Mean squares of evenly sampled rows (n, k) by frequencies, Hz; mirrored at the end, so that it does not jump."""
-    lines = np.fft.rfft(np.concatenate([even, even[::-1]]), axis=0)
-    power = np.sum(np.abs(lines) ** 2, axis=1) / (2.0 * len(even) ** 2)
-    return np.asarray(power), np.arange(len(power)) / (2.0 * until)
+def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
+    """Mean squares of rows (n, k), evenly sampled in so many seconds, by frequencies, Hz."""
+    lines = np.fft.rfft(even, axis=0)
+    power = 2.0 * np.sum(np.abs(lines) ** 2, axis=1) / len(even) ** 2
+    return np.asarray(power), np.arange(len(power)) / lasts
 
 
 def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
@@ -204,22 +219,23 @@ def _way(position: Array, rotation: Array) -> tuple[Array, Array]:
     return (root @ (position[:, -1] - position[:, 0])[..., None])[..., 0], root @ rotation[:, -1]
 
 
-def doubts(found: Bend, error: ErrorEstimate | None, until: float, reach: float) -> Iterator[str]:
+def doubts(found: Bend, error: ErrorEstimate | None, until: float, known: Resolution | None) -> Iterator[str]:
     """What of a run is more than a small part of the deflection off, and why."""
-    if not found.largest > NEGLIGIBLE * reach or (error is not None and not error.reached):
+    if error is not None and not error.reached:
         return
     if error is not None and error.total > MATTERS * found.largest:
         cause = "the mesh" if error.space > error.time else "the steps"
-        remedy = f"ask for accuracy={MATTERS * found.largest / reach:.0e}" if error.asked else "shorten them"
+        remedy = f"ask for accuracy={MATTERS * found.largest / error.scale:.0e}" if error.asked else "shorten them"
         yield (
             f"the tips may be {error.total:.2g} m off by {cause}, {100.0 * error.total / found.largest:.2g} % of the"
             f" largest deflection of {found.largest:.2g} m; {remedy}"
         )
     elif found.steps.share > MATTERS:
         yield f"the steps are too long: {_off(found.steps, until)}; shorten them, or ask for more accuracy"
-    if found.mesh.share > MATTERS:
+    mesh = Share() if known is None else found.share(known.at(found.frequency, 1.0 / until), known.static)
+    if mesh.share > MATTERS:
         yield (
-            f"the mesh is too coarse: {_off(found.mesh, until)} against a finer mesh; raise the degree or the number of"
+            f"the mesh is too coarse: {_off(mesh, until)} against a finer mesh; raise the degree or the number of"
             " elements, or leave them to the run"
         )
 

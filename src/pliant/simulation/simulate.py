@@ -182,7 +182,7 @@ def simulated(
     if integrator is None:
         begin = None if initial is None else start
         found = accurate.find(model, until, asked, begin, outputs, progress)
-        if accuracy is None and joints:
+        if accuracy is None and isinstance(model, Arm):
             found = _with_its_bend(found, model, (until, begin, outputs, progress))
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
@@ -218,7 +218,7 @@ def simulated(
         choices["substitution"] = substitution
     told = _doubts_of(model)
     remarks = (*told, *_alternating(model, record))
-    if joints and record.ending.completed and isinstance(model, Arm):
+    if record.ending.completed and isinstance(model, Arm):
         if not isinstance(integrator, IDA):
             rule = integrator.method.nodes, integrator.method.weights
             remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
@@ -257,7 +257,9 @@ def _with_its_bend(
         error, record = found.error, found.record
         if not record.ending.completed or not isinstance(found.model, Arm) or not error.reached:
             break
-        seen = deflection_error.bend(found.model, record.time, record.states, steps=_steps(found.integrator, record))
+        seen = deflection_error.bend(found.model, record.time, record.states, _steps(found.integrator, record))
+        if not seen.largest > deflection_error.NEGLIGIBLE * error.scale:
+            break
         off = max(error.total, seen.steps.share * seen.largest)
         needed = error.relative * deflection_error.MATTERS * seen.largest / max(off, 1e-300)
         # laws of users are asked in one run only
@@ -279,12 +281,12 @@ def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
 def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[int, float] | None) -> tuple[str, ...]:
     """Loads that the mesh does not resolve, and errors that are a part of the deflection which matters."""
     told = indicated_error(model, record, error) if isinstance(error, tuple) else error
-    unknown = told is None or told.space != told.space
-    known = deflection_error.resolution(model) if unknown else None
-    until = float(record.time[-1])
-    found = deflection_error.bend(model, record.time, record.states, known, steps)
-    reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
-    remarks = deflection_error.doubts(found, told, until, reach)
+    until, reach = float(record.time[-1]), float(getattr(getattr(model, "arm", model), "reach", 1.0))
+    found = deflection_error.bend(model, record.time, record.states, steps)
+    if not found.largest > deflection_error.NEGLIGIBLE * reach:
+        return ()
+    known = deflection_error.resolution(model) if told is None or told.space != told.space else None
+    remarks = deflection_error.doubts(found, told, until, known)
     return (*sources.beyond_mesh(model.inputs, model.joint_names, until, known), *remarks)
 
 

@@ -119,7 +119,7 @@ def beyond_mesh(inputs: Inputs, names: tuple[str, ...], until: float, known: Res
     begins = span * np.arange(count) / count
     told = []
     for name, values in _sources(inputs, names, begins, np.zeros(1)):
-        power, frequency = spectrum(values[:, 0], span)
+        power, frequency = spectrum(values[:, 0] * np.hanning(count)[:, None], span)
         weight = 1.0 / (1.0 + (frequency / known.frequency[0]) ** 2)  # links answer so much less to what is faster
         power = power * weight**2
         high = frequency >= NEARLY_UNRESOLVED * known.limit
