@@ -28,6 +28,7 @@ MOST_UNKNOWNS = 600  # of a finer mesh; beyond, its modes take seconds
 MOST_MODES = 60
 MOST_KNOWN = 64  # arms whose modes are kept
 RESOLVED = 0.02  # of a frequency: modes that a finer mesh moves less are resolved
+NEARLY_UNRESOLVED = 0.5  # of a frequency that is not: from here on sources excite its mode
 BESIDE = 1.1  # times a frequency up to which motions are of its mode
 FEWEST_ROWS, MOST_ROWS = 200, 1000  # of a run that are looked at
 TOO_FEW = 16

@@ -99,6 +99,7 @@ def check_samples(until: float, inputs: Inputs) -> None:
 
 
 MOST_REFINED = 2
+FINER = 0.03  # of the error of a run: that of a finer one for the sake of the deflection
 FINEST = 1e-5  # accuracy that runs take by themselves, where arms are so stiff that deflections are small
 
 GIVEN_START = "a given state, which is the first of the saved ones"
@@ -263,7 +264,11 @@ def _with_its_bend(
         off = max(error.total, seen.steps.share * seen.largest)
         needed = error.relative * deflection_error.MATTERS * seen.largest / max(off, 1e-300)
         # laws of users are asked in one run only
-        if not FINEST <= needed < error.relative or model.inputs.controllers or model.inputs.commands:
+        if (
+            not min(FINEST, FINER * error.relative) <= needed < error.relative
+            or model.inputs.controllers
+            or model.inputs.commands
+        ):
             break
         finer = accurate.find(model, until, needed, given, outputs, progress)
         told = replace(finer.error, asked=accurate.USUAL)

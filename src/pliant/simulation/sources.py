@@ -15,7 +15,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
-from pliant.simulation.deflection_error import Resolution, spectrum
+from pliant.simulation.deflection_error import NEARLY_UNRESOLVED, Resolution, spectrum
 
 POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
 MOST_TIMES = 400_000  # at which a source is asked
@@ -24,7 +24,6 @@ WELL_FOLLOWED = 0.01  # by the steps that are recommended
 HALVINGS = 20
 NYQUIST = 6.0  # samples in a period of the first mode that a mesh does not resolve
 FEWEST_SAMPLES, MOST_SAMPLES = 64, 32_768
-NEARLY_UNRESOLVED = 0.8  # of that frequency: from here on sources excite the mode
 BEYOND_MESH = 0.1  # share of a source that may act by such frequencies without a word
 PROBES = 256  # instants at which position and rate of a motion are compared
 NEARBY = 1e-6  # of the run: distance of the positions of which a rate is the difference
@@ -96,7 +95,9 @@ def _sources(inputs: Inputs, names: tuple[str, ...], begins: Array, offsets: Arr
 
 def followed(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
     """The longest steps, not longer than these, that follow all sources."""
-    told = missed_shares(inputs, names, until, step, rule) if _varies(inputs) else {}
+    if not _varies(inputs):
+        return step
+    told = missed_shares(inputs, names, until, step, rule)
     doubts = (name for name, share in told.items() if share > FOLLOWED)
     return min((_needed(inputs, names, until, step, name, rule) for name in doubts), default=step)
 

@@ -125,6 +125,7 @@ class StageReading:
 
 Bools = NDArray[np.bool_]
 NOT_FINITE = 1
+LARGEST = 1e75  # state whose energy is still a number
 TOGETHER = 1024  # steps that enter the ledger at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
@@ -280,7 +281,7 @@ class Stepper:
         carried = np.empty((len(inputs) + 1, len(prepared.change)))
         carried[0] = self._carried(inputs[0, 0])
         march(prepared.change, increments, carried)
-        if not np.isfinite(carried[-1]).all():
+        if not np.abs(carried[-1]).max(initial=0.0) < LARGEST:
             return False
         if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
             self.enter()
