@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.analysis.linearize import first_order, held_ports, linearize, unit_of_ratio
 from pliant.analysis.modes import linearised, refuse_stillness
-from pliant.errors import InvalidInput, tell
+from pliant.errors import InvalidInput, clip, tell
 from pliant.model.contract import Arm, FirstOrder, Model
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem
 from pliant.model.state import Array
@@ -188,7 +188,12 @@ def frequency_response(
     ``resolved`` of the response. At 0 Hz and at undamped resonances gains that
     have no limit are infinite, but for round-off.
     """
-    at = np.atleast_1d(np.asarray(frequencies, float))
+    try:
+        at = np.atleast_1d(np.asarray(frequencies, float))
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"frequencies = {clip(repr(frequencies))} is no row of numbers; give them in Hz, such as [1.0, 2.0]"
+        ) from None
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
         raise InvalidInput("frequencies must be one row of finite numbers in Hz, none negative; correct them")
     if isinstance(model, LinearSystem):
