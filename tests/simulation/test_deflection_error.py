@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from benchmarks.scenarios import BOUND, SCENARIOS, answer, drawn
 from pliant.simulation.deflection_error import MATTERS, resolution
 
 ROBOT = pl.load(pl.library.path("steel_strip"))
@@ -132,3 +133,20 @@ def test_library_arms_run_without_a_word(name: str) -> None:
     """`adam` is an arm of point masses, which needs motors."""
     arm = pl.GeometricallyExact().compile(pl.load(pl.library.path(name)))
     assert pl.simulate(arm, 0.2, outputs=50).warnings() == []
+
+
+@pytest.mark.parametrize(
+    "name", ["slew, 2 fields", "seven joints, order 2", "base shaken at 74 Hz", "held, 143.6 Hz, fixed steps"]
+)
+def test_scenarios_that_are_far_off_say_so(name: str) -> None:
+    """Some of those of `python -m benchmarks scenarios`."""
+    found = answer(SCENARIOS[name])
+    assert found.error > BOUND
+    assert not found.silent
+
+
+@pytest.mark.parametrize("seed", [2, 9, 10, 46, 49])
+def test_scenarios_that_nobody_chose_are_not_wrong_in_silence(seed: int) -> None:
+    found = answer(drawn(seed))
+    assert not found.silent
+    assert found.error > 0.01 or not found.warnings
