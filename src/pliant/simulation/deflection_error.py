@@ -205,8 +205,8 @@ def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     still = arm.observe(arm.undeformed(arm.layout.part(states[:1], "joint_position")), 2).links
     beyond = sum(arm.robot.link(link.name).length for link in still)
     out, arms = [], np.zeros(len(states))
-    for seen, unbent in zip(arm.observe(states, 2).links, still, strict=True):
-        (way, turn), (rest, unturned) = (_way(each.position, each.rotation) for each in (seen, unbent))
+    for seen, resting in zip(arm.observe(states, 2).links, still, strict=True):
+        (way, turn), (rest, unturned) = (_way(each.position, each.rotation) for each in (seen, resting))
         beyond -= arm.robot.link(seen.name).length
         cosine = 0.5 * (np.einsum("nij,nij->n", turn, np.broadcast_to(unturned, turn.shape)) - 1.0)
         arms += np.linalg.norm(way - rest, axis=1) + beyond * np.arccos(np.clip(cosine, -1.0, 1.0))
