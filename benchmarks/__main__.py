@@ -19,6 +19,7 @@ from benchmarks import (
     minimal,
     opening,
     report,
+    scenarios,
     startup,
 )
 from benchmarks.harness import Comparison, Problem, Session, compare
@@ -33,6 +34,7 @@ OWN = {
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
     "opening": opening.measure,
+    "scenarios": scenarios.measure,
     "startup": startup.measure,
 }
 

@@ -125,6 +125,7 @@ class StageReading:
 
 Bools = NDArray[np.bool_]
 NOT_FINITE = 1
+LARGEST = 1e75  # state whose energy is still a number
 TOGETHER = 1024  # steps that enter the ledger at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
@@ -225,8 +226,9 @@ class Stepper:
         edges = [0, *(np.flatnonzero(np.diff(h)) + 1).tolist(), steps]
         for begin, stop in itertools.pairwise(edges):
             now = slice(begin, stop)
-            if not self._stretch(first + begin, float(h[begin]), inputs[now], acceleration[now], end[now]):
-                return begin, NOT_FINITE
+            done = self._stretch(first + begin, float(h[begin]), inputs[now], acceleration[now], end[now])
+            if done < stop - begin:
+                return begin + done, NOT_FINITE
         return steps, DONE
 
     def inputs_of(self, h: Floats, start_rate: Floats, joints: Floats, loads: Floats) -> tuple[Floats, Floats]:
@@ -273,15 +275,18 @@ class Stepper:
             self.prepared[key] = Prepared(maps, np.ascontiguousarray(maps.change.T), ledger, wrench)
         return self.prepared[key]
 
-    def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> bool:
-        """Steps of equal length, ``end`` where prescribed joints are then; False, and nothing kept, if not finite."""
+    def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> int:
+        """Steps of equal length, ``end`` where prescribed joints are then; how many of them end in a state."""
         prepared = self.prepare(h)
         increments = inputs.reshape(len(inputs), -1) @ prepared.maps.forced.T
         carried = np.empty((len(inputs) + 1, len(prepared.change)))
         carried[0] = self._carried(inputs[0, 0])
         march(prepared.change, increments, carried)
-        if not np.isfinite(carried[-1]).all():
-            return False
+        if not np.abs(carried[-1]).max(initial=0.0) < LARGEST:
+            bad = int(np.argmin((np.abs(carried) < LARGEST).all(axis=1)))
+            if bad > 1:
+                self._stretch(first, h, inputs[: bad - 1], acceleration[: bad - 1], end[: bad - 1])
+            return max(bad - 1, 0)
         if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
             self.enter()
         self.waiting += len(inputs)
@@ -292,7 +297,7 @@ class Stepper:
         if self.method.history != 0.0:
             self.x_rate = np.zeros(len(self.x))
             self.x_rate[self.active] = carried[-1, len(self.moving) :]
-        return True
+        return len(inputs)
 
     def enter(self) -> None:
         """The ledger and the output rows of all steps since the last time: dear for one step, cheap for many."""
