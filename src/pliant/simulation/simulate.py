@@ -176,7 +176,7 @@ def simulated(
     error: Error = None
     trials = {}
     if integrator is None:
-        found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress)
+        found = accurate.find(model, until, asked, (start, initial is not None), outputs, progress)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
@@ -194,7 +194,7 @@ def simulated(
             if not trials:
                 record, error = _advance(model, start, integrator, *saved)
             else:
-                found = accurate.find(arm, until, asked, start, outputs, progress)
+                found = accurate.find(arm, until, asked, (start, True), outputs, progress)
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
     wall_time = time.perf_counter() - began
     if progress:
