@@ -46,20 +46,21 @@ TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may 
 BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
 UNKNOWN_DECAY = 0.4
 WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mesh
-SURE_MESH, RESEEN = 0.2, 6.0  # of the accuracy: error of a mesh that need not be looked at again with more steps; so many more, else
+SURE_MESH, RESEEN = 0.3, 6.0  # of the accuracy: error of a mesh that need not be looked at again with more steps; so many more, else
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
 NEARLY = 2.0  # times the accuracy: error of a trial with which a run on the next mesh may be compared
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOWEST, SLOW, FASTEST = 0.75, 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
+SURELY = 1.5  # times what is seen of them
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
 CALIBRATED = 5.0  # times what a trial shows that its error may be, if that of others is to be what they show
 CAUTION = 1.5  # times that, where it foretells how many steps are needed
 FAR, NEAR = 4.0, 2.0  # times the steps of a trial that its error may foretell; how far the next one is from these
-MOST_GROWTH = 8.0  # from trial to trial
+MOST_GROWTH, NEXT = 8.0, 3.0  # from trial to trial: the first ones, later ones
 HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 UNEVEN = 1.5  # times fewer steps for which they are not all of one length
@@ -378,7 +379,7 @@ class Search:
         tips = tuple(LoadPlace("tip", name, False, Frame.WORLD) for name in names)
         v = model.load_flows(states, tips)[:, :, :3] / self.scale
         swings = np.linalg.norm(np.diff(v, STENCIL, axis=0), axis=-1) * (grid[STENCIL:] - grid[:-STENCIL])[:, None]
-        return float(np.median(swings, axis=0).max() / (STENCIL * 2.0**STENCIL))
+        return SURELY * float(np.median(swings, axis=0).max() / (STENCIL * 2.0**STENCIL))
 
     def judged(self, row: Row, trial: Trial) -> tuple[float, float, float]:
         """The error of a trial by what it shows and by the one before it, and the orders with which more steps help: that
@@ -481,11 +482,12 @@ class Search:
             if self.even and needed > NEAR * mean and self.grade(trial):
                 mean = max(1.0, max(mean, hoped / NEAR / MOST_GROWTH) * count / len(self.shares))
                 continue
+            known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
             if needed <= FAR * mean:
-                return level, self.whole(max(needed, (AGAIN if row.before(mean) else LEAST) * mean)), mean
+                return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), mean
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
-            mean = self.whole(min(max(hoped / NEAR, LEAST * mean), MOST_GROWTH * mean))
+            mean = self.whole(min(max(hoped / NEAR, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
         return None
 
     def decay(self, changes: list[float]) -> float:
