@@ -15,7 +15,7 @@ from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.error_estimate import indicated, local_errors
 from pliant.model.sampling import Sample
-from pliant.simulation.accuracy import order_seen
+from pliant.simulation.trials import order_seen
 from tests.support.arms import ASIDE, SLOW, two_links
 
 

@@ -1,21 +1,22 @@
 """Accuracy in, answer out: steps and meshes so fine that no tip is further off than was asked, and the error told.
 
 A motion is computed with few steps on a coarse mesh: a trial. Its own differences show what error the steps have, and
-where (`local_errors`): so many steps are needed, and there. The run itself is then done with them on the next mesh, with
-the exact energy ledger. Its distance from the trial is what it has gained; what is left is told with the decay that
-both show,
+where (`local_errors`): so many steps are needed, and there. The run itself is then done with them on the next mesh,
+with the exact energy ledger. Its distance from the trial is what it has gained; what is left is told with the decay
+that both show,
 
     error = distance left / (1 - left) ,    left = error that the run shows / error that the trial shows ,
 
-or with a slower one, where trials approach each other more slowly. Where that is more than was asked, or many more
-steps are needed than the trial has, meshes are compared at equal steps, where errors in time cancel: the distance of two
-is the error of the coarser one. A run that is not good enough is the trial of the next one.
+or with a slower one, where trials approach each other more slowly or vibrate faster than their steps follow
+(`trials.unfollowed`). Where that is more than was asked, or many more steps are needed than the trial has, meshes are
+compared at equal steps, where errors in time cancel: the distance of two is the error of the coarser one. A run that is
+not good enough is the trial of the next one.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, inf, log, nan
 from typing import Any
 
@@ -25,15 +26,16 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
 from pliant.model.error_estimate import ErrorEstimate, local_errors
-from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.port import Frame
+from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, divided, step_grid, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
+from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
+from pliant.simulation.trials import ROUNDING, Row, Trial, apart, order_seen, ringing, told_by, unfollowed
 
 BASE_STEPS, GRADED = 8, 32  # of a run, at least: between their ends all steps are of one length; where lengths differ
 FIRST = 2.0  # steps in a base step of the first trial
@@ -46,14 +48,15 @@ TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may 
 BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
 UNKNOWN_DECAY = 0.4
 WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mesh
-SURE_MESH, RESEEN = 0.3, 6.0  # of the accuracy: error of a mesh that need not be looked at again with more steps; so many more, else
+SURE_MESH, RESEEN = (
+    0.3,
+    6.0,
+)  # of the accuracy: error of a mesh that need not be looked at again with more steps; so many more, else
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
 NEARLY = 2.0  # times the accuracy: error of a trial with which a run on the next mesh may be compared
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOWEST, SLOW, FASTEST = 0.75, 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
-STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
-SURELY = 1.5  # times what is seen of them
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
@@ -66,10 +69,7 @@ LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with i
 UNEVEN = 1.5  # times fewer steps for which they are not all of one length
 SPARED = 0.25  # of the mean number of steps that is left where least happens
 LOOSE, TIGHT = 2e-3, 2e-5  # accuracies that the coarsest mesh may serve, and that the second one does not
-STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
-RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
-ROUNDING = 1e-13  # of the reach
 USUAL = 1e-3  # accuracy of runs for which none is asked
 STOPS = (Cause.CONTROLLER, Cause.INTERRUPTED, Cause.INPUT)
 BEST, WORST = 1e-9, 0.3  # accuracies that can be asked for
@@ -96,57 +96,6 @@ class Found:
     error: ErrorEstimate
     trials: int
     lengths: str = ""  # of steps that are not all of one length
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A run of so many steps in the mean of the base steps: its tips, and the error that these show by themselves."""
-
-    mean: float
-    tips: Array
-    shown: float = nan
-    local: Array | None = None  # of that error, what each step adds
-    hidden: float = nan  # vibrations that its steps do not follow, over the reach, where they are seen
-    hard: bool = False  # so many iterations that shorter steps cost less
-
-
-@dataclass(eq=False)
-class Row:
-    """Trials of one mesh by their steps; those that did not end are None, and all where the mesh is ``unfit``."""
-
-    model: Model
-    start: Array
-    tried: dict[float, Trial | None] = field(default_factory=dict)
-    unfit: bool = False  # bent too far, or does not carry the model, such as a load between its nodes
-
-    def before(self, mean: float) -> list[Trial]:
-        """The trials that ended, with clearly fewer steps."""
-        return [each for n, each in sorted(self.tried.items()) if each is not None and n < 0.9 * mean]
-
-
-def apart(a: Array, b: Array) -> float:
-    """Largest distance of two motions, part of the reach."""
-    return float(np.sqrt(np.max(np.sum((a - b) ** 2, axis=-1), initial=0.0)))
-
-
-def told_by(distance: float, left: float) -> float:
-    """Error of a run that lies so far from a trial of whose error it has left so much."""
-    return max(distance, ROUNDING) * left / (1.0 - left)
-
-
-def order_seen(first: float, second: float, part: float, next_part: float) -> float:
-    """That of three runs which approach each other: their distances, and parts of the steps from one to the next.
-
-    first / second = (1 - a^p) / (a^p (1 - b^p)) for the parts a and b; it grows with p.
-    """
-    low, high = 0.0, 8.0
-    for _ in range(20):
-        p = 0.5 * (low + high)
-        if first * part**p * (1.0 - next_part**p) > second * (1.0 - part**p):
-            low = p
-        else:
-            high = p
-    return low
 
 
 class Stopped(Exception):
@@ -186,6 +135,7 @@ class Search:
         robot = getattr(model, "robot", None)
         parents = [joint.parent for joint in robot.joints] if robot is not None else []
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
+        self.links = [] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints]
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if 0.0 < t < until])
         self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
@@ -214,8 +164,12 @@ class Search:
     def first(self) -> tuple[int, float]:
         """Mesh and steps in a base step of the first trial."""
         tight = (self.accuracy < LOOSE) + (self.accuracy < TIGHT)
-        steps = FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
-        return (min(tight, self.own) if self.automatic else 0), 1.0 if self.sampled else float(round(steps))
+        steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
+        step, names = self.until / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
+        if names and not self.sampled:  # what changes faster than the steps would be aliased in all trials
+            method = self.method[0]
+            steps *= step / longest_step(self.model.inputs, names, self.until, step, (method.nodes, method.weights))
+        return (min(tight, self.own) if self.automatic else 0), float(round(steps))
 
     def row(self, level: int) -> Row:
         if level not in self.rows:
@@ -246,29 +200,6 @@ class Search:
     def usual_order(self) -> float:
         """With which errors decay, with some caution."""
         return STIFF_ORDER if self.rings else min(FASTEST, 0.85 * self.order)
-
-    def ringing(self, model: Model, grid: Array, states: Array) -> bool:
-        """Whether dampers of joints are so stiff that joint rates at ends of steps are not those of the motion.
-
-        What is damped much faster than a step stays in the rates, with changing sign or the same; positions know
-        nothing of it. Radau brings it to rest.
-        """
-        if self.rings or model.highest_order < 4 or not isinstance(model, Arm) or len(grid) < 9:
-            return False
-        laws = [model.robot.freedom(name).law for name in model.joint_names]
-        damping = np.array(model.inputs.damping, float) + [law.damping for law in laws]
-        damping[np.array(model.inputs.prescribed, np.bool_)] = 0.0
-        if not damping.any():
-            return False
-        q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
-        missed = np.abs(rates - np.gradient(q, grid, axis=0))[2:-2]
-        bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
-        for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)):  # the inertia takes longer to find
-            moved = model.initial_state(q[0], np.eye(len(damping))[joint])
-            inertia = 2.0 * float(model.energy(moved[None])[0][0])
-            damping[joint] *= damping[joint] * float(np.max(np.diff(grid))) > STIFF * inertia
-        any_bad = np.any(bad[:, damping > 0.0], axis=1)
-        return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
 
     def counts(self, mean: float) -> NDArray[np.int64]:
         """Steps in every base step."""
@@ -349,10 +280,12 @@ class Search:
         if not looked_at:
             return record, Trial(mean, tips[seen])
         ends = np.searchsorted(rows, grid)
-        self.rings = self.rings or (loose and self.ringing(row.model, grid, record.states[ends]))
+        self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
         local = local_errors(grid, tips[ends], self.order, self.breaks)
         hard = record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
-        hidden = self.hidden(row.model, grid, record.states[ends])
+        hidden = nan
+        if self.links and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
+            hidden = unfollowed(row.model, self.links, grid, record.states[ends]) / self.scale
         trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard)
         return (record if loose else record.at(kept_rows(record, outputs))), trial
 
@@ -366,24 +299,9 @@ class Search:
             return model.tip(states)[0][:, None] / self.scale
         return np.stack([link.position[:, -1] for link in model.observe(states, 2).links], axis=1) / self.scale
 
-    def hidden(self, model: Model, grid: Array, states: Array) -> float:
-        """How large vibrations are that are too fast for the steps, over the reach; not a number if that is not seen.
-
-        Gauss collocation with an odd number of stages turns them by nearly half a cycle in a step: the velocity v of a
-        tip changes its sign from step to step, with the amplitude of the vibration times its angular frequency, which
-        is 2 / h at least. Sixth differences leave 64 times that of v, and nearly nothing of what is slow.
-        """
-        if self.order % 4 != 2 or self.rings or not isinstance(model, Arm) or len(grid) < 2 * STENCIL:
-            return nan
-        names = [model.robot.tip_link] if self.serial else [joint.child for joint in model.robot.joints]
-        tips = tuple(LoadPlace("tip", name, False, Frame.WORLD) for name in names)
-        v = model.load_flows(states, tips)[:, :, :3] / self.scale
-        swings = np.linalg.norm(np.diff(v, STENCIL, axis=0), axis=-1) * (grid[STENCIL:] - grid[:-STENCIL])[:, None]
-        return SURELY * float(np.median(swings, axis=0).max() / (STENCIL * 2.0**STENCIL))
-
     def judged(self, row: Row, trial: Trial) -> tuple[float, float, float]:
-        """The error of a trial by what it shows and by the one before it, and the orders with which more steps help: that
-        hoped for, and that believed."""
+        """The error of a trial by what it shows and by the one before it, and the orders with which more steps help:
+        that hoped for, and that believed."""
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
@@ -536,14 +454,9 @@ def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
 
 
 def find(
-    model: Model,
-    until: float,
-    accuracy: float,
-    start: tuple[Array, bool],
-    outputs: int | Array,
-    progress: Progress,
+    model: Model, until: float, accuracy: float, start: tuple[Array, bool], outputs: int | Array, progress: Progress
 ) -> Found:
-    """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and whether it is given."""
+    """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
     search = Search(model, until, accuracy, start, outputs, progress)
     try:
         return _found(search)

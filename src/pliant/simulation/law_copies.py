@@ -21,7 +21,11 @@ def with_copied_laws(model: Model) -> Inputs:
         tuple(_copied(each, dict(shared)) for each in every) for every in (inputs.controllers, inputs.commands)
     )
     pairs = zip((*controllers, *commands), (*inputs.controllers, *inputs.commands))
-    return inputs if all(copy is own for copy, own in pairs) else replace(inputs, controllers=controllers, commands=commands)
+    return (
+        inputs
+        if all(copy is own for copy, own in pairs)
+        else replace(inputs, controllers=controllers, commands=commands)
+    )
 
 
 def _copied(controller: Any, memo: dict[int, Any]) -> Any:

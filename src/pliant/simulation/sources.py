@@ -43,6 +43,20 @@ def missed(
     )
 
 
+def longest_step(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
+    """``step``, or its half, quarter and so on that follows all sources; the shortest that was tried if none does."""
+    if not _varies(inputs):
+        return step
+    followed = FOLLOWED  # steps that are changed at all shall serve well
+    for _ in range(HALVINGS):
+        steps = int(min(np.ceil(until / step), MOST_TIMES // POINTS))
+        shares = _shares(inputs, names, _begins(inputs, until, step, steps), step, rule)
+        if steps * POINTS >= MOST_TIMES or max(shares.values(), default=0.0) <= followed:
+            break
+        step, followed = step / 2.0, WELL_FOLLOWED
+    return step
+
+
 def _varies(inputs: Inputs) -> bool:
     joints, loads = inputs.joint_signals, inputs.load_signals
     return any(len(getattr(each, kind, ())) for each in (joints, loads) for kind in ("motions", "torques", "varying"))
