@@ -29,6 +29,7 @@ REPEATS = 4
 PATIENCE = 2.0  # s of CPU beyond which a setting chosen by hand is not waited for
 QUICK = ("strip, slewed", "rubber pendulum", "ball joint", "rod falls")
 FACTORS, PART = (0.3, 10.0), 0.9  # estimates over true errors, and how many must lie there
+MOST_JOINTS, REAL_TIME = ("seven joints, geared", 1e-4), 20.0
 MEDIAN, MOST = 2.0, 4.0  # times the cost of the best setting chosen by hand
 
 
@@ -138,6 +139,19 @@ def judgement(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def real_time(rows: list[Row]) -> str:
+    """How much faster than the clock the arm with most joints, gears and friction runs, and how much by hand."""
+    name, asked = MOST_JOINTS
+    for row in rows:
+        if row.motion == name and row.asked == asked:
+            own, best = (MOTIONS[name].duration / cost for cost in (row.cost, row.by_hand))
+            return (
+                f"- {name} at {asked:g}: {own:.1f} times real time, {best:.1f} by the best setting by hand (demand"
+                f" {REAL_TIME:g}, {verdict(own >= REAL_TIME)})"
+            )
+    return ""
+
+
 def draw(rows: list[Row], path: Path) -> None:
     """Estimates against true errors."""
     from pliant.view.figures import style
@@ -168,7 +182,7 @@ def measure(session: Session) -> OwnMeasure:
         rows: list[Row] = []
         for name in session.pick(list(motions), [each for each in QUICK if each in motions]):
             rows += study(name, motions[name], tuple(session.pick(ACCURACIES, ACCURACIES[:3])), session.quick)
-        parts += [f"### {heading}", judgement(rows), table(rows)]
+        parts += [f"### {heading}", f"{judgement(rows)}\n{real_time(rows)}".rstrip(), table(rows)]
         every += rows
     draw(every, session.cache.with_name("accuracy.png"))
     return OwnMeasure.told("\n\n".join(parts))
