@@ -15,8 +15,9 @@ from pliant.bond_graph.model import BondGraph
 from pliant.experiments.closed_form import FREE
 from pliant.experiments.wang2017.bond_graph import rig_graph
 from pliant.experiments.wang2017.rig import exact_mobility
+from pliant.formulas.expression import substituted
 from pliant.model.contract import Arm
-from pliant.spatial.arrays import bracket, dual_bracket, hat, rotation_from_vector
+from pliant.spatial.arrays import bracket, hat, rotation_from_vector
 
 bg = pl.bond_graph
 Floats = NDArray[np.float64]
@@ -149,11 +150,17 @@ def test_the_c_field_has_the_energy_that_is_printed() -> None:
 
 
 def test_transformer_and_gyrator_of_the_mixed_element_are_the_brackets_of_twists() -> None:
-    n, p, t = np.random.default_rng(4).normal(size=(3, 6))
-    np.testing.assert_allclose(numbers(mixed_element.ad(beam.variables("n", 6)), {"n": n}), bracket(n), atol=1e-15)
-    ratio = numbers(mixed_element.gyration(beam.variables("momentum", 6)), {"momentum": p})
-    np.testing.assert_allclose((ratio - ratio.T) @ t, bracket(t).T @ p, atol=1e-14)
-    np.testing.assert_allclose(bracket(t).T @ p, dual_bracket(p) @ t, atol=1e-14)
+    q, rest, p, t = np.random.default_rng(4).normal(size=(4, 6))
+    element = mixed_element.mixed_element(0.3, (np.eye(6), np.eye(6)), rest, 0.5, np.zeros(6))
+
+    def ratio(part: str, state: Floats) -> Floats:
+        formulas = np.array(element.parts[part].matrix)  # type: ignore[union-attr]
+        own = [substituted(each, lambda leaf: bg.name("state", leaf.index)) for each in formulas.ravel()]
+        return numbers(np.array(own).reshape(6, 6), {"state": state})
+
+    np.testing.assert_allclose(ratio("ad n", q), bracket(q + 0.3 * rest), atol=1e-15)
+    turn = ratio("turn", p)
+    np.testing.assert_allclose((turn - turn.T) @ t, bracket(t).T @ p, atol=1e-14)
 
 
 def angles(model: BondGraph, run: pl.Trajectory, joints: tuple[str, ...]) -> Floats:
