@@ -6,8 +6,8 @@ Efforts are wrenches w, flows twists t of sections in their own axes. With beta 
     q' = t_b - t_a + ad_n e^p ,    p' = w_b - w_a - ad_n^T e^q + ad_{e^p}^T p ,
 
 e^q and e^p from the energies of a C and an I field. The weights are transformers, ad_n is a modulated one, and
-ad_{e^p}^T p = S(p) e^p with S skew is a gyrator of S / 2 between two ports of one junction. No causality is chosen, so that any
-alpha in (0, 1) serves, and sections without mass may be joined.
+ad_{e^p}^T p = S(p) e^p with S skew is a gyrator of S / 2 between two ports of one junction. No causality is chosen, so
+that any alpha in (0, 1) serves, and sections without mass may be joined.
 """
 
 from __future__ import annotations
