@@ -7,6 +7,7 @@ box, and the view moves there.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -31,6 +32,7 @@ LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, 
 MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
 PARALLEL, ASIDE = 18.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
 MOST_SIGNALS = 8  # that the box of a component lists
+ONE_PORTS = (C, I, R, Source)  # or fields of several
 SIGNALS, PORT = "#signals", "#port "
 STYLE, FOLDING, SCRIPT = ("drawing.css", "browsing.css", "browsing.js")  # files beside this one
 
@@ -138,7 +140,7 @@ class _Artist:
             content += self._part((*path, name), nodes[name], part, inner.get(name))
         pairs = [sorted(edge[:2]) for edge in edges]
         for k, (line, corners) in enumerate(zip(lines, placed.corners, strict=True)):
-            way = _clipped(*(_anchor(nodes, frames, *split_end(end)) for end in line), corners)
+            way = _clipped([_anchor(nodes, frames, *split_end(end)) for end in line], corners)
             if k >= len(scope.bonds):
                 content.append(_path("lead", way))
                 continue
@@ -203,24 +205,17 @@ def _anchor(nodes: Mapping[str, Node], frames: Mapping[str, _Sheet], name: str, 
 
 
 def _leaves(scope: Component, edges: Sequence[Edge]) -> dict[str, str]:
-    """Elements with one bond that stand above or below another one; where that one leads nowhere else the last of its
-    stores stands behind it, and the first source before it."""
-    leaf: dict[str, str] = {}
-    for name, part in scope.parts.items():
-        own = [edge for edge in edges if name in edge[:2]]
-        if isinstance(part, (C, I, R, Source)) and len(own) == 1:
-            leaf[name] = own[0].start if own[0].end == name else own[0].end
-    leaf = {name: on for name, on in leaf.items() if on not in leaf and isinstance(scope.parts.get(on), Part)}
-    for holder in dict.fromkeys(leaf.values()):
-        mine = [name for name, on in leaf.items() if on == holder]
-        others = [edge for edge in edges if holder in edge[:2] and not set(edge[:2]) & set(mine)]
-        sources = [name for name in mine if isinstance(scope.parts[name], Source)]
-        stores = [name for name in mine if name not in sources]
-        if sources and all(edge.end != holder for edge in others):
-            del leaf[sources[0]]
-        if stores and all(edge.start != holder for edge in others):
-            del leaf[stores[-1]]
-    return leaf
+    """Elements with one bond, which stand above or below the part at its other end. Of a part that holds all its
+    neighbours so, the first stands before it."""
+    near: dict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        near[edge.start].append(edge.end)
+        near[edge.end].append(edge.start)
+    single = {name for name, part in scope.parts.items() if isinstance(part, ONE_PORTS) and len(near[name]) == 1}
+    leaf = {name: near[name][0] for name in scope.parts if name in single}
+    leaf = {name: on for name, on in leaf.items() if on not in single and isinstance(scope.parts.get(on), Part)}
+    alone = [mine[0] for on, mine in near.items() if on not in single and set(mine) <= single]
+    return {name: on for name, on in leaf.items() if name not in alone}
 
 
 def _node(name: str, part: Part | Component, sheet: _Sheet | None) -> Node:
@@ -267,7 +262,7 @@ def _signals(scope: Component, nodes: Mapping[str, Node], words: Sequence[str]) 
     firsts = [(split_end(start)[0], end) for start, end in texts]
     for first, end in dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in firsts):
         if {first, end} <= nodes.keys() and first != end:
-            way = _beside(_clipped(*((nodes[word], [nodes[word].at]) for word in (first, end))), ASIDE)
+            way = _beside(_clipped([(nodes[word], [nodes[word].at]) for word in (first, end)]), ASIDE)
             point, ahead, across = _along(way, True)
             head = [point, *(point - 8 * ahead + 3 * side * across for side in (1, -1))]
             yield _path("signal", way) + _path("tip", head)
@@ -303,8 +298,9 @@ def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
     )
 
 
-def _clipped(first: Anchor, last: Anchor, corners: Sequence[Point] = ()) -> list[Point]:
+def _clipped(ends: Sequence[Anchor], corners: Sequence[Point] = ()) -> list[Point]:
     """The way from box to box: it begins and ends at their borders."""
+    first, last = ends
     way = [*first[1], *corners, *reversed(last[1])]
     return [_border(first[0], way[0], way[1]), *way[1:-1], _border(last[0], way[-1], way[-2])]
 

@@ -101,36 +101,9 @@ def _by_time(own: Compiled, inputs: Inputs, y: Array, time: float) -> Array:
     return np.asarray((-1.5 * F[0] + 2.0 * F[1] - 0.5 * F[2]) / TIME_DIFFERENCE)
 
 
-def nearly_satisfied(own: Compiled, state: Array, time: float, u: Array) -> bool:
-    """Whether some z solves F at a state to five digits, found with the matrix of a very short step, which is regular.
-
-    Where constraints are violated, F keeps what it lacks; where z is very large, null spaces tell nothing.
-    """
-    z, first = own.guess, 0.0
-    for k in range(TRIES):
-        F, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
-        matrix, rows, size = sized(F_z + 0.5 * SHORT * F_x @ own.to_rates)
-        lack = np.abs(rows * F).max(initial=0.0)
-        first, solve = lack if k == 0 else first, solution(matrix)
-        if lack <= FITS * first or solve is None:
-            return solve is not None
-        z = z - size * solve(rows * F)
-    return False
-
-
 def consistent(own: Compiled, inputs: Inputs, state: Array, time: float) -> Array:
     """The state after impulses that make it satisfy all constraints; itself if there are none."""
-    u = given(inputs, np.array([time]))[0]
-    try:
-        return _after_impulses(own, u, state, time)
-    except InvalidInput:
-        if nearly_satisfied(own, state, time, u):
-            return state
-        raise
-
-
-def _after_impulses(own: Compiled, u: Array, state: Array, time: float) -> Array:
-    z, x = own.guess, state
+    z, x, u = own.guess, state, given(inputs, np.array([time]))[0]
     for _ in range(MOST_ITERATIONS):
         F, F_z, F_x = at_instant(own, np.concatenate([z, x]), time, u)
         part = scaled(own, F_z, F_x)

@@ -32,7 +32,7 @@ from pliant.errors import InvalidFile, InvalidInput, Problem, clip
 from pliant.formulas.expression import Expression, constant, parse, substituted
 from pliant.robot import yaml_reader
 from pliant.robot.robot import nearest
-from pliant.robot.yaml_reader import Node, read, refuse_huge, text_in
+from pliant.robot.yaml_reader import Node, located, read, refuse_huge, text_in
 from pliant.whole_file import whole_file
 
 VERSION = 1
@@ -67,26 +67,25 @@ def save(graph: Component, path: str | os.PathLike[str], overwrite: bool = False
         temporary.write_text(dump(graph), encoding="utf-8")
 
 
-class _Decoder:
-    """Reads nodes into plain values first, whose places it keeps; every problem is told with that of its field."""
+def plain(node: Node) -> Any:
+    """Dictionaries, lists and texts; what is left empty holds nothing."""
+    match node:
+        case yaml_reader.Mapping():
+            return {key: plain(value) for key, value in node.values.items()}
+        case yaml_reader.Listing():
+            return [plain(value) for value in node.items]
+        case yaml_reader.Scalar():
+            return {} if node.empty else node.text
 
-    def __init__(self, root: Node, file: str) -> None:
-        self.file = file
-        self.places: dict[Path, Node] = {}
-        self.root = self.plain(root, ())
+
+class _Decoder:
+    """Reads plain values; every problem is told with the place of its field."""
+
+    def __init__(self, tree: Node, file: str) -> None:
+        self.tree, self.file, self.root = tree, file, plain(tree)
         self.parameters: dict[str, Expression] = {}
         self.made: dict[str, Component] = {}
         self.open: list[str] = []  # components that are being made
-
-    def plain(self, node: Node, path: Path) -> Any:
-        self.places[path] = node
-        match node:
-            case yaml_reader.Mapping():
-                return {key: self.plain(value, (*path, key)) for key, value in node.values.items()}
-            case yaml_reader.Listing():
-                return [self.plain(value, (*path, k)) for k, value in enumerate(node.items)]
-            case yaml_reader.Scalar():
-                return {} if node.empty else node.text
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -96,13 +95,11 @@ class _Decoder:
         except InvalidFile:
             raise
         except (InvalidInput, KeyError, TypeError, AttributeError, ValueError) as error:
-            known = next(path[:k] for k in range(len(path), -1, -1) if path[:k] in self.places)
-            node = self.places[known]
             missing = f"lacks {error}" if isinstance(error, KeyError) else "has values of a wrong kind or lacks some"
             text = str(error) if isinstance(error, InvalidInput) else f"{missing}; {SHAPE}"
-            raise InvalidFile(
-                Problem(f": {text}" if known else text, known, f"{self.file}:{node.line}:{node.column}")
-            ) from None
+            spot = located(self.tree, path)
+            place = f"{self.file}:{spot.line}:{spot.column}"
+            raise InvalidFile(Problem(f": {text}" if path else text, path, place)) from None
 
     def graph(self) -> Component:
         with self.at():
@@ -217,8 +214,9 @@ def dump(graph: Component) -> str:
     plain: dict[str, Any] = {"pliant": VERSION}
     if names:
         plain["components"] = {name: _fields(part, names) for part, name in names.items()}
-    yaml, text = YAML(typ="safe", pure=True), StringIO()
+    yaml: Any = YAML(typ="safe", pure=True)
     yaml.default_flow_style, yaml.width, yaml.sort_base_mapping_type_on_output = None, WIDTH, False
+    text = StringIO()
     yaml.dump(plain | {"graph": _fields(graph, names)}, text)
     return text.getvalue()
 
@@ -236,7 +234,7 @@ def _plain(value: Any, names: dict[Component, str]) -> Any:
             given = {each.name: getattr(value, each.name) for each in value.given_fields()}
             return {"type": value.symbol} | _plain(given, names)
         case Integral():
-            return {"integral": _plain(value.formulas, names), "start": list(value.start)}
+            return {"integral": _plain(value.formulas, names), "start": _plain(value.start, names)}
         case Arrow():
             return f"{value.start} {ARROW} {value.end}"
         case Expression():

@@ -210,3 +210,17 @@ class _Reader:
                 mapping.keys[key.text] = key
                 mapping.values[key.text] = value
         return mapping
+
+
+def located(root: Node, path: tuple[str | int, ...]) -> Node:
+    """The value at a path, its key when it spans lines, or the nearest owner that exists."""
+    spot = node = root
+    for step in path:
+        if isinstance(node, Mapping) and isinstance(step, str) and step in node.values:
+            key, node = node.keys[step], node.values[step]
+            spot = key if isinstance(node, Mapping) or node.line > key.line else node
+        elif isinstance(node, Listing) and isinstance(step, int) and step < len(node.items):
+            spot = node = node.items[step]
+        else:
+            break
+    return spot
