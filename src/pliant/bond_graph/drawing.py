@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
 from os import PathLike
-from typing import cast
+from typing import NamedTuple, cast
 from xml.sax.saxutils import escape, quoteattr
 
 from pliant.bond_graph.causality import causality
@@ -71,8 +71,7 @@ def browse(graph: Component, level: int = 1, at: Sequence[str] = ()) -> Drawing:
     return _document(_Artist(graph, nested=False, opened=level).sheet(tuple(at), None), STYLE, FOLDING, SCRIPT)
 
 
-@dataclass(frozen=True)
-class _Sheet:
+class _Sheet(NamedTuple):
     """What a component holds, drawn; ``ports`` are the places of its ports."""
 
     content: str

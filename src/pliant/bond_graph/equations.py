@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
 from pliant.bond_graph.flat import FlatGraph, Path, Place, some, within
@@ -25,8 +25,7 @@ SIGNAL = "#s"  # the name of a signal that is not resolved yet; no user can writ
 EFFORT, FLOW = 0, 1
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
+class Row(NamedTuple):
     """An equation: ``residual`` minus ``gradient`` is zero; the gradient is that of a store by its state."""
 
     residual: Expression
@@ -34,8 +33,7 @@ class Row:
     gradient: Expression = ZERO
 
 
-@dataclass(frozen=True, eq=False)
-class StateBlock:
+class StateBlock(NamedTuple):
     """States of a store or of an integral; ``kind`` is C, I, or nothing for a signal."""
 
     name: str
@@ -46,8 +44,7 @@ class StateBlock:
     energy: Expression = ZERO
 
 
-@dataclass(frozen=True, eq=False)
-class Exchange:
+class Exchange(NamedTuple):
     """Pairs of effort and flow of a source or a loss.
 
     ``sign`` is 1 where the bond carries power out of a source, or into a loss. ``first`` is that of its inputs, or -1

@@ -23,8 +23,7 @@ class Attachment(NamedTuple):
 Ends = dict[tuple[Path, int], tuple[Attachment, Attachment]]  # of bonds, by component and number there
 
 
-@dataclass(frozen=True, eq=False)
-class FlatBond:
+class FlatBond(NamedTuple):
     """A bond between elements and junctions; ``path`` and ``number`` say which one it is in its component."""
 
     path: Path
@@ -50,8 +49,7 @@ class Place:
         return next((bond, sign) for bond, own, sign in self.bonds if own == port)
 
 
-@dataclass(frozen=True, eq=False)
-class FlatGraph:
+class FlatGraph(NamedTuple):
     """Components by their paths, the top one first, and what they are made of."""
 
     scopes: dict[Path, Component]

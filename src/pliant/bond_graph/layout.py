@@ -53,8 +53,7 @@ class Edge(NamedTuple):
     below: tuple[float, float] = (0.0, 0.0)
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(NamedTuple):
     """Corners of bonds between their ends, and the rectangle that holds everything."""
 
     corners: Sequence[Sequence[Point]]

@@ -178,9 +178,8 @@ class BondGraph(Shown):
             through = np.linalg.solve(A[m:, m:], np.hstack([A[m:, :m], B[m:]]))
             (A, B), (C, D) = (np.split(-rows[:, m:] @ through, [m], axis=1) for rows in (A[:m], C))
             return LinearSystem(A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs, states=states)
-        E, every = np.diag(np.arange(m + n) < m).astype(float), (*states, *(f"unknown {i}" for i in range(n)))
-        D = np.zeros((k, k))
-        return LinearSystem(E=E, A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs, states=every).explicit
+        E, D = np.diag(np.arange(m + n) < m).astype(float), np.zeros((k, k))
+        return LinearSystem(E=E, A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs).explicit
 
     def unknowns(self, states: Array, times: Array) -> Array:
         """All efforts, flows and signals (n, unknowns) at states."""

@@ -64,10 +64,10 @@ class Tables(NamedTuple):
 
     time: Floats
     h: Floats
-    u: Floats  # (steps, 3, inputs)
     first: Ints  # rows of the output that fall into each step
     stop: Ints
     tau: Floats  # (rows,)
+    u: Floats  # (steps, 3, inputs)
 
 
 class Output(NamedTuple):
