@@ -101,16 +101,15 @@ class _Assignment:
         loops: list[str] = []
         for kind in (Source, TwoPort, Store, R):
             own = [place for place in self.flat.places if isinstance(place.part, kind)]
+            loops += [str(place) for place in own if kind is R and self.is_free(place)]
             for place, port, effort in ((each, *wish) for each in own for wish in _wishes(each.part)):
                 known = self.told(*place.at(port))
                 if kind is Store and known is (not effort):
                     derivative.append(str(place))
                 elif kind is not R or known is None:
-                    free = [each for each in own if kind is R and self.is_free(each)]
                     self.tell(place, *place.at(port), effort)
                     if kind in (Store, R):  # of all others, all first
                         self.follow()
-                    loops += [str(each) for each in free if not self.is_free(each)]
             self.follow()
         for k, bond in enumerate(self.flat.bonds):
             if self.along[k] is None:

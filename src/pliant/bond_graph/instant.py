@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SMALL = 400  # unknowns up to which matrices are dense
 MOST_ITERATIONS = 50
 USUAL_STEP, TIME_DIFFERENCE = 1e-3, 1e-6  # s
-SHORT, TRIES, FITS = 1e-9, 20, 1e-5  # s, iterations, and part of F that may be left
 NO_INDEX_2 = (
     "constraints bind no store, or bind it more than once (index above two); give a mass or a compliance to what they"
     " hold, or write them for velocities"
