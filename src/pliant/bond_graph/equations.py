@@ -173,7 +173,7 @@ class Equations:
             if isinstance(part, Store):
                 table[f"{own}.{part.variable}"] = numbered(STATE, self.stored[place].first, part.size)
             for port in part.ports:
-                prefix, bond = (own, None) if len(part.ports) == 1 else (f"{own}.{port.name}", port.name)
+                prefix, bond = (own, None) if len(part.ports) == 1 else (f"{own}.{port}", port)
                 # all bonds of a junction share one of both
                 table |= {f"{prefix}.e": self.at(place, EFFORT, bond)} if part.symbol != "1" else {}
                 table |= {f"{prefix}.f": self.at(place, FLOW, bond)} if part.symbol != "0" else {}
@@ -275,7 +275,7 @@ class Equations:
         self.blocks.append(self.stored[place])
         kinds = (FLOW, EFFORT) if is_c else (EFFORT, FLOW)
         for port in part.ports:
-            rates, answers = (self.at(place, kind, port.name) for kind in kinds)
+            rates, answers = (self.at(place, kind, port) for kind in kinds)
             for rate, answer in zip(rates, answers, strict=True):
                 state = name(STATE, len(self.rates))
                 self.rates.append(rate.index)

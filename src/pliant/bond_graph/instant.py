@@ -57,11 +57,7 @@ class Scaled(NamedTuple):
     size: Array
     N: Array
     V: Array
-
-    @property
-    def across(self) -> Array:
-        """N^T for rows that are not scaled."""
-        return (self.N * self.rows[:, None]).T
+    across: Array  # N^T for rows that are not scaled
 
 
 def scaled(own: Compiled, F_z: Any, F_x: Any) -> Scaled:
@@ -70,7 +66,8 @@ def scaled(own: Compiled, F_z: Any, F_x: Any) -> Scaled:
 
     _, rows, size = sized(F_z + 0.5 * USUAL_STEP * F_x @ own.to_rates)
     matrix = diags_array(rows) @ F_z @ diags_array(size)
-    return Scaled(matrix, rows, size, *null_spaces(matrix))
+    N, V = null_spaces(matrix)
+    return Scaled(matrix, rows, size, N, V, N.T * rows)
 
 
 def solved(own: Compiled, inputs: Inputs, state: Array, time: float, guess: Array | None = None) -> Array:
