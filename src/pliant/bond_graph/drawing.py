@@ -30,6 +30,7 @@ Anchor = tuple[Node, list[Point]]  # a box, and the points at it that a line lea
 End = tuple[str, str]  # part and port of an end of a bond
 LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, heights in pixels
 MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
+LOW_TITLE = 7.0  # of a box that is opened by a click and then fills the view
 PARALLEL, ASIDE = 18.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
 MOST_SIGNALS = 8  # that the box of a component lists
 ONE_PORTS = (C, I, R, Source)  # or fields of several
@@ -160,7 +161,7 @@ class _Artist:
             yield _frame(node, name, sheet, 1.0)
         else:
             wide, high = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
-            scale = min((node.width - 2 * INSET) / wide, (node.height - 0.5 * TITLE - INSET) / high)
+            scale = min((node.width - 2 * INSET) / wide, (node.height - LOW_TITLE - INSET) / high)
             state = " open" if len(path) < self.opened else ""
             yield f'<g class="component{state}" data-path={quoteattr(shown(path))}><g class="closed">{closed}</g>'
             yield f'<g class="inside">{_frame(node, name, sheet, scale)}</g></g>'
@@ -287,7 +288,7 @@ def _path(kind: str, way: Sequence[Point]) -> str:
 
 def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
     """An open component: a title, and what it holds below."""
-    title = TITLE if scale == 1.0 else 0.5 * TITLE
+    title = TITLE if scale == 1.0 else LOW_TITLE
     bar = Node(node.width, title, x=node.x, y=node.y - 0.5 * node.height + 0.5 * title)
     x, y = node.x - 0.5 * scale * sheet.width, node.y + 0.5 * title - 0.5 * scale * sheet.height
     text = _text(bar.at, name, "title", "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"')
