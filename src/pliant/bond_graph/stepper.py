@@ -49,12 +49,8 @@ class Stepper:
         sources = own.equations.sources
         self.ledger = new_ledger(len(sources), 0)
         self.ledger.sums[[KINETIC, STRAIN]] = np.concatenate(model.energy(x[None])[:2])
-        self.output = Output(
-            np.zeros((rows, len(x))),
-            np.zeros((rows, COLUMNS)),
-            np.zeros((rows, len(sources))),
-            np.zeros((rows, len(own.program.efforts))),
-        )
+        numbers = (len(x), COLUMNS, len(sources), len(own.program.efforts))
+        self.output = Output(*[np.zeros((rows, count)) for count in numbers])
 
     def start(self) -> Ending | None:
         self.keep(0)
