@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
@@ -117,6 +118,8 @@ class CheckedLaw:
         """The law of one run: noise and memory begin anew."""
         law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
         source = noise_source(self.seed, self.name)
+        if self.encoder is None and self.tachometer is None:
+            return lambda sample: self._checked(law, sample)
         return lambda sample: self._checked(law, self._seen(sample, source))
 
     def _seen(self, sample: Sample, source: Noise) -> Sample:
@@ -142,7 +145,7 @@ class CheckedLaw:
                 f" {answer.shape}; return one {self.answer} in {self.unit} for each of {', '.join(self.joints)}"
             )
         answer = answer.reshape(size)
-        if not np.isfinite(answer).all():
+        if not all(map(isfinite, answer.tolist())):  # of few numbers, in a fifth of the time of NumPy
             joint = int(np.argmin(np.isfinite(answer)))
             raise ControllerFailed(
                 f"controller '{self.name}' answered at t = {sample.time:g} s with {answer[joint]} {self.unit}"

@@ -13,7 +13,7 @@ cut to its limit. Every number is counted at the joint: gain = ratio^2 K_sp K_sv
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,13 +60,14 @@ def rounded(values: Array, resolution: Array | float) -> Array:
     return np.asarray(np.where(step > 0.0, step * np.rint(values / safe), values))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # not frozen: that would take longer than the rest of a call
 class Sample:
     """What a sampled controller may read at its sampling instant.
 
     ``motor_positions`` and ``motor_rates`` are those of the rotor, counted at the joint, where an elastic gear lies
-    between; else those of the joint. ``observation(stations)`` shows strains and shape with so many stations on every
-    link, 2 for root and tip; however many controllers ask at one instant, it is computed once.
+    between; else those of the joint. `tip`, `deflection`, `strain` and `twist` compute one thing at one place, in some
+    microseconds. ``observation(stations)`` shows all, with so many stations on every link, 2 for root and tip; however
+    many controllers ask at one instant, it is computed once.
     """
 
     time: float
@@ -77,6 +78,52 @@ class Sample:
     motor_positions: Array
     motor_rates: Array
     observation: Callable[[int], Observation]
+    sections: dict[tuple[str, float], Section] = field(default_factory=dict)  # those that were asked for in the run
+
+    def tip(self) -> tuple[Array, Array]:
+        """Position (3,) and rotation (3, 3) of the tip in the world."""
+        _, _, position, rotation = self._section(self.model.robot.tip_link, 1.0).poses(self.state)
+        return position, rotation
+
+    def deflection(self, link: str, station: float = 1.0) -> Array:
+        """How far (3,) a section stands off its place at rest, m, in the axes of the root of its link.
+
+        ``station`` is a share of the length, 0 at the root and 1 at the tip; so it is below.
+        """
+        section = self._section(link, station)
+        root, turn, position, _ = section.poses(self.state)
+        return np.asarray((position - root) @ turn - section.rest)
+
+    def strain(self, link: str, station: float = 0.0) -> Array:
+        """Strain (6,) of a section from the rest shape, in its axes: three of the axis, twist and two curvatures."""
+        return self._section(link, station).strain(self.state)
+
+    def twist(self, link: str, station: float = 1.0) -> Array:
+        """Velocity and spin (6,) of a section in its axes, m/s and rad/s."""
+        return self._section(link, station).twist(self.state)
+
+    def _section(self, link: str, station: float) -> Section:
+        found = self.sections.get((link, station))
+        if found is None:
+            found = self.sections[link, station] = self.model.section(link, station)
+        return found
+
+
+class Section(Protocol):
+    """A section of a link as one run reads it again and again: its scratch is its own, what it answers is new."""
+
+    @property
+    def rest(self) -> Array:
+        """Its place (3,) in the undeformed link, in the axes of the root."""
+
+    def poses(self, state: Array) -> tuple[Array, Array, Array, Array]:
+        """Position (3,) and rotation (3, 3) of the root of the link in the world, then those of the section."""
+
+    def strain(self, state: Array) -> Array:
+        """(6,) from the rest shape; zero where the link is rigid."""
+
+    def twist(self, state: Array) -> Array:
+        """(6,) in its own axes."""
 
 
 class SampledController(Protocol):

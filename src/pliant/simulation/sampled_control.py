@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from traceback import extract_tb
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import PliantError
 from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs
-from pliant.model.sampling import Sample, SampledController, ServoPlace, noise_source, rounded
+from pliant.model.sampling import Sample, SampledController, Section, ServoPlace, noise_source, rounded
 from pliant.model.schedule import slack
 from pliant.model.state import Array, Cause, Ending, Observation
 
+Ints = NDArray[np.int64]
 Span = tuple[float, float]
 GROWS = 1.05  # from sample to sample, of answers that shake an arm
 
@@ -75,7 +76,8 @@ class Acting:
         self.law: Callable[[Sample], Array] | None = None
         self.clock = Clock(controller.period, span)
         self.places = np.array([model.joint_names.index(name) for name in controller.joints], np.intp)
-        self.value = np.zeros(len(model.joint_names))
+        self.nothing = np.zeros(len(model.joint_names))
+        self.value = self.nothing
         self.coming: deque[tuple[float, Array]] = deque()
         self.answers: deque[Array] = deque(maxlen=3)
 
@@ -93,10 +95,13 @@ class Acting:
             remedy = "correct the controller; what was computed so far is kept"
             place, raised = f"{who}, which {words}{_line(own)}", own if isinstance(own, Exception) else error
             return Ending(Cause.CONTROLLER, sample.time, place, remedy, raised)
-        whole = np.zeros(len(self.value))
+        whole = self.nothing.copy()
         whole[self.places] = answer
         self.answers.append(whole)
-        self.coming.append((sample.time + self.controller.delay, whole))
+        if self.controller.delay > 0.0:
+            self.coming.append((sample.time + self.controller.delay, whole))
+        else:
+            self.value = whole
         return None
 
     def shakes(self) -> int | None:
@@ -123,11 +128,14 @@ class Sampling:
     def __init__(self, model: Model, inputs: Inputs, span: Span, servos_inside: bool = False) -> None:
         self.joints = len(inputs.prescribed)
         self.model = model = cast(Arm, model)  # if anything is sampled: samples show joints and shape
-        self.elastic = [model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0]
         self.controllers = [Acting(each, model, span) for each in inputs.controllers]
         self.commanding = [Acting(each, model, span) for each in inputs.commands]
         self.servos = [] if servos_inside else _groups(model, inputs.servos, span)
         self.acting = (*self.controllers, *self.commanding)
+        self.nothing = np.zeros(self.joints)
+        self.sections: dict[tuple[str, float], Section] = {}
+        if self.acting or self.servos:
+            self.columns = motion_columns(model, inputs)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
     def due(self, now: float) -> bool:
@@ -135,17 +143,19 @@ class Sampling:
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails."""
-        observation = cache(lambda stations: self.model.observe(state[None], stations))  # others may ask too
+        seen = Seen(self.model, state)
         for acting in self.acting:
             if acting.clock.due(now):
                 acting.clock.advance(now)
-                failure = acting.ask(self._sample(now, state.copy(), observation))
+                position, rate, *motors = state[self.columns]
+                own = state.copy()
+                failure = acting.ask(Sample(now, position, rate, own, self.model, *motors, seen, self.sections))
                 if failure:
                     return failure
         for clock, group in self.servos:
             if clock.due(now):
                 clock.advance(now)
-                group.act(self.commands(now), self._motion(state)[3])
+                group.act(self.commands(now), state[self.columns[3]])
         return None
 
     def blame(self, ending: Ending) -> Ending:
@@ -170,28 +180,48 @@ class Sampling:
 
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""
-        return sum((acting.in_effect(now) for acting in self.commanding), np.zeros(self.joints))
+        return self._sum(self.commanding, now)
 
     def torques(self, now: float) -> Array:
         """The sum of the torques in effect, one for each joint."""
-        total = sum((acting.in_effect(now) for acting in self.controllers), np.zeros(self.joints))
-        for _, group in self.servos:
-            total[group.places] += group.torque
+        total = self._sum(self.controllers, now)
+        if self.servos:
+            total = total.copy()
+            for _, group in self.servos:
+                total[group.places] += group.torque
         return total
 
-    def _motion(self, state: Array) -> tuple[Array, Array, Array, Array]:
-        """Positions and rates of the joints, then those of the rotors."""
-        part = self.model.layout.part
-        position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
-        motor_position, motor_rate = position.copy(), rate.copy()
-        if self.elastic:
-            rotor = part(state, "rotor")[self.elastic]
-            motor_position[self.elastic], motor_rate[self.elastic] = rotor[:, 0], rotor[:, 1]
-        return position, rate, motor_position, motor_rate
+    def _sum(self, every: list[Acting], now: float) -> Array:
+        if len(every) == 1:
+            return every[0].in_effect(now)
+        return sum((acting.in_effect(now) for acting in every), self.nothing)
 
-    def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
-        motion = self._motion(state)
-        return Sample(now, *motion[:2], state, self.model, *motion[2:], observation)
+
+def motion_columns(model: Arm, inputs: Inputs) -> Ints:
+    """Where (4, joints) in a state positions and rates of the joints stand, then those of the rotors."""
+    at = model.layout.slices
+    joints = np.stack([np.arange(at[name].start, at[name].stop) for name in ("joint_position", "joint_rate")])
+    motors = joints.copy()
+    for motor in inputs.motors:
+        if motor.stiffness > 0.0:
+            k = model.joint_names.index(motor.joint)
+            motors[:, k] = at["rotor"].start + 2 * k + np.arange(2)
+    return np.concatenate([joints, motors])
+
+
+class Seen:
+    """The observation of one instant, computed once for all who ask for equally many stations."""
+
+    __slots__ = ("known", "model", "state")
+
+    def __init__(self, model: Arm, state: Array) -> None:
+        self.model, self.state = model, state
+        self.known: dict[int, Observation] = {}
+
+    def __call__(self, stations: int) -> Observation:
+        if stations not in self.known:
+            self.known[stations] = self.model.observe(self.state[None], stations)
+        return self.known[stations]
 
 
 def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tuple[Clock, ServoGroup]]:

@@ -190,7 +190,7 @@ class Stepper:
         if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
         now = steps_of(tables, part)
-        now = now._replace(joints=with_held(now.joints, held))
+        with_held(now.joints, held)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
         while status != CONVERGED and self.advance_in_halves(now, done, held):
             rest = steps_of(now, slice(done + 1, None))
