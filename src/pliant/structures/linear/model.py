@@ -202,13 +202,19 @@ class PseudoSpectralArm(ArmFacts):
 
     def states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
         """State vectors (n, size) from rows of x and of the rates of prescribed joints."""
-        key = id(form)
-        if key not in self._to_state:
-            one = np.eye(x.shape[1] + rate.shape[1])
-            self._to_state[key] = self._states_of(form, one[:, : x.shape[1]], one[:, x.shape[1] :])
-        whole = self._to_state[key]
+        whole = self.to_state(form)
         used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
         return np.asarray(x[:, used] @ whole[used] + rate @ whole[x.shape[1] :])
+
+    def to_state(self, form: NormalForm) -> Floats:
+        """(states of x and rates of prescribed joints, size): what each adds to a state vector."""
+        key = id(form)
+        if key not in self._to_state:
+            own = form.mechanics
+            x = form.T.shape[1] + len(form.X) + len(self.joint_names) + len(own.geared)
+            one = np.eye(x + int(np.sum(own.prescribed)))
+            self._to_state[key] = self._states_of(form, one[:, :x], one[:, x:])
+        return self._to_state[key]
 
     @on_one_core
     def _states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
