@@ -119,10 +119,14 @@ class GeometricallyExactArm(ArmFacts):
 
     def pack(self, state: State) -> Floats:
         """One state vector."""
+        return np.concatenate(self.parts_of(state))
+
+    def parts_of(self, state: State) -> list[Floats]:
+        """Views of the arrays of a state, one after the other as they stand in a state vector."""
         named = len(self.joint_names)
-        rotor = (state.rotor[:named].ravel(),) if self.geared else ()
-        joints = state.q[:named], state.qd[:named], *rotor, state.turn.ravel(), state.place.ravel()
-        return np.concatenate([state.V.ravel(), state.e.ravel(), *joints])
+        rotor = (state.rotor[:named],) if self.geared else ()
+        parts = state.V, state.e, state.q[:named], state.qd[:named], *rotor, state.turn, state.place
+        return [part.reshape(-1) for part in parts]
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
