@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
 from typing import Annotated, Protocol, runtime_checkable
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from pliant.components.fields import Holds, JointNames, Seed
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.ports import chosen_or_all
-from pliant.components.sensors import Encoder, Noise, Tachometer
+from pliant.components.sensors import Encoder, Noise, Readers, Sensor, Tachometer, measures_accelerations
 from pliant.errors import PliantError
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
@@ -28,13 +29,6 @@ class FreshLaw(Protocol):
     """A law with a memory that begins anew with every run."""
 
     def started(self) -> Law: ...
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """A law that is made anew for every run."""
-
-    started: Callable[[], Law]
 
 
 class ControllerFailed(PliantError, RuntimeError):
@@ -64,11 +58,15 @@ class SampledPart(Declared):
     encoder: EncoderField = None
     tachometer: TachometerField = None
     seed: SeedField = 0
+    sensors: Annotated[
+        Sequence[Sensor], Holds("sensors whose readings the sample holds", Sensor, "write a list of sensors", many=True)
+    ] = ()
 
     def _law(self, arm: Arm, answer: str, unit: str) -> CheckedLaw:
         joints = chosen_or_all(arm, self.joints)
         own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
-        sensors = (self.encoder, self.tachometer, self.seed)
+        others = self.sensors if isinstance(self.sensors, tuple) else (self.sensors,)
+        sensors = (self.encoder, self.tachometer, self.seed, others, arm)
         return CheckedLaw(self.name or own_name, self.period, joints, self.function, self.delay, answer, unit, *sensors)
 
 
@@ -79,8 +77,9 @@ class SampledController(SampledPart):
     It is called once every ``period``; its answer takes effect ``delay`` later and is held until the next one does.
     Without ``joints`` it acts on all joints of the arm that can be driven, in their order there. Its torque adds to all
     others on the same joint. With an ``encoder`` or a ``tachometer`` the sample holds the joint positions or rates
-    as these give them. An object with a method ``started()`` is asked for a fresh function at the beginning of
-    every run. The function is not saved to file: a saved trajectory keeps what it caused, not its code.
+    as these give them; ``sample.readings`` are those of ``sensors``, in their order. An object with a method
+    ``started()`` is asked for a fresh function at the beginning of every run. The function is not saved to file: a
+    saved trajectory keeps what it caused, not its code.
     """
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
@@ -113,22 +112,36 @@ class CheckedLaw:
     encoder: Encoder | None = None
     tachometer: Tachometer | None = None
     seed: int = 0
+    sensors: tuple[Sensor, ...] = ()
+    arm: Arm | None = None
+
+    def __post_init__(self) -> None:
+        self._readers()  # what the arm does not have is refused when it is connected
+
+    @property
+    def accelerations(self) -> bool:
+        return measures_accelerations(self.sensors)
+
+    def _readers(self) -> list[Readers]:
+        return [sensor.reader(self.arm) for sensor in self.sensors] if self.arm is not None else []
 
     def started(self) -> Callable[[Sample], Array]:
         """The law of one run: noise and memory begin anew."""
         law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
         source = noise_source(self.seed, self.name)
-        if self.encoder is None and self.tachometer is None:
-            return lambda sample: self._checked(law, sample)
-        return lambda sample: self._checked(law, self._seen(sample, source))
+        if self.encoder is None and self.tachometer is None and not self.sensors:
+            return partial(self._checked, law)
+        return partial(self._sensed, law, self._readers(), source)
 
-    def _seen(self, sample: Sample, source: Noise) -> Sample:
-        """The sample as the sensors give it."""
+    def _sensed(self, law: Law, readers: list[Readers], source: Noise, sample: Sample) -> Array:
+        """The answer to the sample as the sensors give it."""
+        if readers:
+            sample.readings = tuple([reader(sample, source) for reader in readers])
         if self.encoder is not None:
             sample = replace(sample, joint_positions=self.encoder.read(sample.joint_positions, source))
         if self.tachometer is not None:
             sample = replace(sample, joint_rates=self.tachometer.read(sample.joint_rates, source))
-        return sample
+        return self._checked(law, sample)
 
     def _checked(self, law: Law, sample: Sample) -> Array:
         """Finite numbers, one for each joint; a single one will do for a single joint."""

@@ -15,6 +15,7 @@ from pliant.errors import InvalidInput, clip
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
+from pliant.model.sampling import Section
 from pliant.model.schedule import WITHIN, Schedule
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
@@ -378,6 +379,9 @@ class Arm(Model, Protocol):
 
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
     def tip(self, states: Array) -> tuple[Array, Array]: ...
+
+    def section(self, link: str, station: float) -> Section:
+        """A section at a share of the length of a link, 0 at the root and 1 at the tip, for one who reads it often."""
 
     def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches.

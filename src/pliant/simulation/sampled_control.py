@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import PliantError
+from pliant.mechanics.sampled_law import RATE, DiscreteLaw, next_outputs
 from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs
-from pliant.model.sampling import Sample, SampledController, Section, ServoPlace, noise_source, rounded
+from pliant.model.sampling import Sample, SampledController, Section, ServoPlace, noise_source
 from pliant.model.schedule import slack
 from pliant.model.state import Array, Cause, Ending, Observation
 
@@ -29,28 +30,39 @@ GROWS = 1.05  # from sample to sample, of answers that shake an arm
 
 
 class ServoGroup:
-    """Servos of one period during a run, and the torques they hold."""
+    """Servos of one period during a run, and the torques they hold: a law in discrete time without a memory."""
 
     def __init__(self, servos: Sequence[ServoPlace], joints: tuple[str, ...]) -> None:
         def column(field: str) -> Array:
             return np.array([getattr(servo, field) for servo in servos], dtype=np.float64)
 
-        self.places = [joints.index(servo.joint) for servo in servos]
-        self.gain, self.torque_limit = column("gain"), column("torque_limit")
-        self.command_limit, self.command_resolution = column("command_limit"), column("command_resolution")
-        self.rate_limit, self.rate_resolution = column("rate_limit"), column("rate_resolution")
+        def converter(resolution: Array, limit: Array) -> Array:
+            return np.stack([resolution, limit], axis=1)
+
+        count = len(servos)
+        self.places = np.array([joints.index(servo.joint) for servo in servos], np.int64)
+        nothing = np.zeros((0, count))
+        self.law = DiscreteLaw(
+            np.zeros((0, 0)),
+            nothing,
+            np.zeros((count, 0)),
+            np.diag(column("gain")),
+            nothing,
+            np.stack([np.full(count, RATE), self.places], axis=1),
+            converter(column("command_resolution"), column("command_limit")),
+            converter(column("rate_resolution"), column("rate_limit")),
+            converter(np.zeros(count), column("torque_limit")),
+        )
         self.noise = column("rate_noise")
+        self.noisy, self.errors, self.memory = bool(self.noise.any()), np.zeros(count), np.zeros((2, 0))
         self.sources = [noise_source(servo.seed, f"servo of {servo.joint}") for servo in servos]
-        self.torque = np.zeros(len(servos))
+        self.torque = np.zeros(count)
 
     def act(self, commands: Array, rates: Array) -> None:
         """Hold new torques, from the commands and rates of all joints."""
-        command, rate = commands[self.places], rates[self.places]
-        if self.noise.any():
-            rate = rate + self.noise * [source.standard_normal() for source in self.sources]
-        command = np.clip(rounded(command, self.command_resolution), -self.command_limit, self.command_limit)
-        rate = np.clip(rounded(rate, self.rate_resolution), -self.rate_limit, self.rate_limit)
-        self.torque = np.clip(self.gain * (command - rate), -self.torque_limit, self.torque_limit)
+        if self.noisy:
+            rates[self.places] += self.noise * [source.standard_normal() for source in self.sources]
+        next_outputs(self.law, rates, rates, self.errors, commands[self.places], self.memory, self.torque)
 
 
 class Clock:
@@ -134,6 +146,9 @@ class Sampling:
         self.acting = (*self.controllers, *self.commanding)
         self.nothing = np.zeros(self.joints)
         self.sections: dict[tuple[str, float], Section] = {}
+        self.differences = any(each.controller.accelerations for each in self.acting)
+        self.earlier: tuple[tuple[float, Array], ...] = ()  # as in a sample
+        self.noted = self.nothing  # the torques at the last time that was noted
         if self.acting or self.servos:
             self.columns = motion_columns(model, inputs)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
@@ -148,8 +163,9 @@ class Sampling:
             if acting.clock.due(now):
                 acting.clock.advance(now)
                 position, rate, *motors = state[self.columns]
-                own = state.copy()
-                failure = acting.ask(Sample(now, position, rate, own, self.model, *motors, seen, self.sections))
+                own = state.copy(), self.model
+                known = seen, self.sections, (), self.earlier
+                failure = acting.ask(Sample(now, position, rate, *own, *motors, *known))
                 if failure:
                     return failure
         for clock, group in self.servos:
@@ -177,6 +193,11 @@ class Sampling:
                     return replace(ending, remedy=f"{who} shakes it: {remedy}")
                 return replace(ending, place=who, remedy=remedy)
         return ending
+
+    def note(self, now: float, state: Array, torques: Array) -> None:
+        """The state at the end of a step; what lies before a jump of the torques tells nothing of what comes."""
+        before = self.earlier[:1] if np.array_equal(torques, self.noted) else ()
+        self.earlier, self.noted = ((now, state), *before), torques
 
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""

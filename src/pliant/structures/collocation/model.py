@@ -36,6 +36,7 @@ from pliant.structures.collocation.chain import (
 from pliant.structures.collocation.equilibrium import find_equilibrium
 from pliant.structures.collocation.joints import joints_of
 from pliant.structures.collocation.observe import (
+    ChainSection,
     Sight,
     at_nodes,
     carried_by_frames,
@@ -401,6 +402,9 @@ class GeometricallyExactArm(ArmFacts):
         blocks = ("twist", "strain", "joint_position", "joint_rate")
         V, e, q, qd = (np.ascontiguousarray(self.layout.part(many, name)) for name in blocks)
         return V, e, q, qd
+
+    def section_at(self, link: str, station: float) -> ChainSection:
+        return ChainSection(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

@@ -24,7 +24,7 @@ from pliant.structures.nodal.equilibrium import find_equilibrium
 from pliant.structures.nodal.linearise import linearise
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, new_moment, new_pose
-from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip_of, wrench_rows
+from pliant.structures.nodal.observe import NodalSection, line_rates, load_flows, observe, tip_of, wrench_rows
 from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, rest_velocities
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
@@ -245,6 +245,9 @@ class PoseElementArm(ArmFacts):
     def line_rates(self, states: Floats, inputs: Inputs) -> dict[str, Floats]:
         """Rates (n, k) of the lines of every loop, spring, bushing and wall."""
         return line_rates(self, np.atleast_2d(states), inputs)
+
+    def section_at(self, link: str, station: float) -> NodalSection:
+        return NodalSection(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

@@ -12,12 +12,15 @@ import numpy as np
 
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
+from pliant.model.sampling import crossed
+from pliant.model.section import turned_by
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures.places import Place
-from pliant.structures.tree.columns import AXIS, POSE_R, POSE_X
+from pliant.structures.tree.columns import AXIS, MOTION_COLUMNS, POSE_R, POSE_X
 from pliant.structures.tree.motion import Floats, Ints
+from pliant.structures.tree.recursions import place_states
 from pliant.structures.tree.structure import LinkPlaces
 from pliant.structures.tree.system import load_places
 
@@ -99,6 +102,93 @@ def place_motions(arm: TreeArm, states: Floats, places: tuple[Place, ...]) -> tu
     velocity = twist[..., :3] + np.cross(spin, origin + lever) + np.cross(slaved, lever)
     rotations = np.array([place.rotation for place in places]).reshape(-1, 3, 3)
     return np.stack([velocity, spin + slaved], axis=2), R @ rotations
+
+
+@dataclass(frozen=True, eq=False)
+class Bent:
+    """A section beyond a frame of the tree: by how much of the coordinates it is displaced and turned, its pose at rest
+    in that frame and its strain per coordinate."""
+
+    place: Place
+    moved: Floats  # (6, n)
+    rest: Floats  # (4, 4)
+    strain: Floats  # (6, n)
+
+
+class TreeSection:
+    """A section for one who reads it often: what it follows from is found once."""
+
+    rest: Floats
+
+    def __init__(self, arm: TreeArm, root: Place, bent: Bent) -> None:
+        system, size = arm.bare, arm.layout.size
+        n = system.size
+        order = system.order_of_state
+        columns = np.zeros(2 * n, np.int64)
+        columns[order[::-1]] = np.arange(size)[::-1]  # joints stand before the rotors, which may turn by themselves
+        self.q, self.v, self.tree = columns[:n], columns[n:], system.tree
+        self.S = system.shapes.S if len(system.shapes.S) else None
+        self.root, self.bent = root, bent
+        moving = np.flatnonzero(system.before[bent.place.body + 1])
+        self.moving = moving
+        self.rows = np.concatenate([[root.body + 1, bent.place.body + 1], moving + 1]).astype(np.int64)
+        self.seen, self.motion = np.empty((1, len(self.rows), AXIS + 6)), np.empty((system.tree.size + 1, MOTION_COLUMNS))
+        self.straight = not np.any(bent.moved)
+
+    def _place(self, state: Floats) -> Floats:
+        """(n,) coordinates; poses and columns are seen then."""
+        q = state[self.q]
+        joints = q if self.S is None else self.S @ q
+        place_states(self.tree, joints[None], self.rows, self.motion, self.seen)
+        return q
+
+    def _frame(self, row: int, place: Place) -> tuple[Floats, Floats]:
+        pose = self.seen[0, row]
+        R = pose[POSE_R : POSE_R + 9].reshape(3, 3)
+        return pose[POSE_X : POSE_X + 3] + R @ place.position, R @ place.rotation
+
+    def poses(self, state: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        q = self._place(state)
+        x, R = self._frame(1, self.bent.place)
+        rest = self.bent.rest
+        if self.straight:
+            inside, turned = rest[:3, 3], R @ rest[:3, :3]
+        else:
+            d = self.bent.moved @ q
+            inside, turned = rest[:3, 3] + d[:3], R @ turned_by(*d[3:].tolist()) @ rest[:3, :3]
+        return *self._frame(0, self.root), x + R @ inside, turned
+
+    def strain(self, state: Floats) -> Floats:
+        return np.asarray(self.bent.strain @ state[self.q])
+
+    def twist(self, state: Floats) -> Floats:
+        _, _, x, turned = self.poses(state)
+        v = state[self.v]
+        rates = v if self.S is None else self.S @ v
+        whole = rates[self.moving] @ self.seen[0, 2:, AXIS : AXIS + 6]
+        velocity, spin = whole[:3] + crossed(whole[3:], x), whole[3:]
+        if not self.straight:
+            _, R = self._frame(1, self.bent.place)
+            d, rate = (self.bent.moved @ each for each in (state[self.q], v))
+            # spins about x, the new y and the newest z
+            about_y, about_z = turned_by(d[3], 0.0, 0.0)[:, 1], turned_by(d[3], d[4], 0.0)[:, 2]
+            velocity = velocity + R @ rate[:3]
+            spin = spin + R @ (rate[3] * np.array([1.0, 0.0, 0.0]) + rate[4] * about_y + rate[5] * about_z)
+        return np.concatenate([velocity @ turned, spin @ turned])
+
+
+def rigid_section(arm: TreeArm, link: LinkPlaces, station: float) -> Bent:
+    """On a link that does not bend: between its frames, along straight lines."""
+    flat, pose = np.zeros((6, arm.bare.size)), np.eye(4)
+    if station == 1.0 or len(link.nodes) < 2:
+        pose[:3, 3] = 0.0 if station == 1.0 else station * (link.tip.position - link.root.position) @ link.root.rotation
+        return Bent(link.tip if station == 1.0 else link.root, flat, pose, flat)
+    at = station * link.stations[-1]
+    k = int(np.clip(np.searchsorted(link.stations, at, side="right") - 1, 0, len(link.nodes) - 2))
+    near, far = link.nodes[k], link.nodes[k + 1]
+    part = (at - link.stations[k]) / (link.stations[k + 1] - link.stations[k])
+    pose[:3, 3] = part * (far.position - near.position) @ near.rotation
+    return Bent(near, flat, pose, flat)
 
 
 def load_flows(arm: TreeArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
