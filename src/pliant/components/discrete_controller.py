@@ -327,7 +327,7 @@ class RunningLaw:
         row = self.count - self.first
         if not 0 <= row < len(self.table):
             self.first, row = self.count, 0
-            times = self.begin + self.joined.period * np.arange(self.count, self.count + TOGETHER)
+            times = self.begin + self.joined.period * np.arange(self.count, self.count + TOGETHER, dtype=np.float64)
             self.table = np.tile(self.constant, (TOGETHER, 1))
             for k, each, kind in self.references:
                 if not isinstance(each, float):

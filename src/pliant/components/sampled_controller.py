@@ -59,13 +59,15 @@ class SampledPart(Declared):
     tachometer: TachometerField = None
     seed: SeedField = 0
     sensors: Annotated[
-        Sequence[Sensor], Holds("sensors whose readings the sample holds", Sensor, "write a list of sensors", many=True)
-    ] = ()
+        Sequence[Sensor] | None,
+        Holds("sensors whose readings the sample holds", Sensor, "write a list of sensors", many=True),
+    ] = None
 
     def _law(self, arm: Arm, answer: str, unit: str) -> CheckedLaw:
         joints = chosen_or_all(arm, self.joints)
         own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
-        others = self.sensors if isinstance(self.sensors, tuple) else (self.sensors,)
+        given = self.sensors or ()
+        others = tuple(given) if isinstance(given, Sequence) else (given,)
         sensors = (self.encoder, self.tachometer, self.seed, others, arm)
         return CheckedLaw(self.name or own_name, self.period, joints, self.function, self.delay, answer, unit, *sensors)
 

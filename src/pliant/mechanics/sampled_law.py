@@ -38,7 +38,7 @@ class DiscreteLaw(NamedTuple):
 @inline_kernel
 def converted(x: float, converter: Floats) -> float:
     """Rounded, then cut."""
-    resolution, limit = converter[0], converter[1]
+    resolution, limit = float(converter[0]), float(converter[1])
     if resolution > 0.0:
         x = resolution * float(np.rint(x / resolution))
     return min(max(x, -limit), limit)

@@ -160,7 +160,7 @@ class ArmFacts(Shown, Renamed):
         arm = cast(Arm, self)
         root, turn, position, _ = found.poses(arm.undeformed(np.zeros((1, len(arm.joint_names))))[0])
         found.rest = (position - root) @ turn
-        return found
+        return cast(Section, found)
 
     def section_at(self, link: str, station: float) -> Any:
         """The reader of a structure; ``rest`` of it is found afterwards."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import cos, sin
 from typing import cast
 
 import numpy as np
@@ -47,15 +46,7 @@ class ObservedSection:
         return x[0], R[0], x[self.row], R[self.row]
 
     def strain(self, state: Array) -> Array:
-        return self.arm.observe(state[None], self.stations).link(self.link).strain[0, self.row]
+        return np.asarray(self.arm.observe(state[None], self.stations).link(self.link).strain[0, self.row])
 
     def twist(self, state: Array) -> Array:
-        return self.arm.load_flows(state[None], (self.load,))[0, 0]
-
-
-def turned_by(x: float, y: float, z: float) -> Array:
-    """(3, 3) about x, then about the new y, then about the newest z: `spatial.arrays.turned_in_order` of one."""
-    a, b, c, d, e, f = cos(x), sin(x), cos(y), sin(y), cos(z), sin(z)
-    return np.array(
-        [[c * e, -c * f, d], [b * d * e + a * f, a * e - b * d * f, -b * c], [b * f - a * d * e, a * d * f + b * e, a * c]]
-    )
+        return np.asarray(self.arm.load_flows(state[None], (self.load,))[0, 0])

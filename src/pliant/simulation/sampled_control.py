@@ -163,9 +163,8 @@ class Sampling:
             if acting.clock.due(now):
                 acting.clock.advance(now)
                 position, rate, *motors = state[self.columns]
-                own = state.copy(), self.model
-                known = seen, self.sections, (), self.earlier
-                failure = acting.ask(Sample(now, position, rate, *own, *motors, *known))
+                known = state.copy(), self.model, *motors, seen, self.sections, (), self.earlier
+                failure = acting.ask(Sample(now, position, rate, *known))
                 if failure:
                     return failure
         for clock, group in self.servos:

@@ -29,7 +29,7 @@ from pliant.structures.linear.arrays import Assembly, Body, Floats, Mechanics, N
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
-from pliant.structures.linear.observe import Kinematics, observe
+from pliant.structures.linear.observe import Kinematics, LinearSection, observe
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.massless import refuse_massless
 from pliant.structures.small_deviations import drawn_tip_velocity, without_centrifugal_stiffness
@@ -298,6 +298,9 @@ class PseudoSpectralArm(ArmFacts):
         coefficients = self.strain_coefficients(states)
         shape = (len(states), self.formulation.degree, 6)
         return {body.name: coefficients[:, body.rows].reshape(shape) for body in self.flexible}
+
+    def section_at(self, link: str, station: float) -> LinearSection:
+        return LinearSection(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

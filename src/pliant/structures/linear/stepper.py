@@ -322,7 +322,7 @@ class Stepper:
         others = np.flatnonzero(h != h[0])
         count = int(others[0]) if len(others) else len(h)
         steps = slice(begin, begin + count)
-        self._wake(tables.inputs[steps].any(axis=(0, 1)))
+        self._wake(np.asarray(tables.inputs[steps].any(axis=(0, 1))))
         prepared = self.prepare(float(h[0]))
         increments = tables.inputs[steps].reshape(count, -1) @ prepared.maps.forced.T
         carried = np.empty((count + 1, len(prepared.change)))

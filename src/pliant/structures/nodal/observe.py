@@ -12,13 +12,12 @@ import numpy as np
 from pliant.jit import kernel
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Frame
-from pliant.model.sampling import crossed
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
 from pliant.spatial import se3, so3
 from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
-from pliant.spatial.rows import load3, load9, store
-from pliant.spatial.vectors import add, apply, apply_transpose, product, sub, transpose
+from pliant.spatial.rows import load3, load9, plus3, store
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, product, sub, transpose
 from pliant.structures.nodal.assembly import LinkNodes
 from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
 from pliant.structures.nodal.corotational import COLUMNS, deformation_at
@@ -192,6 +191,22 @@ def between_frames(frames: Floats, part: float, out: Floats) -> None:
     store(add(x, apply(R, way)), out, 0, 9)
 
 
+@kernel
+def carried_twist(
+    frames: Floats, v: Floats, w: Floats, lever: Floats, shares: Floats, axes: Floats, out: Floats
+) -> None:
+    """Velocity and spin (1, 6) in the axes (3, 3) of a section, from those of nodes with parts of them and levers."""
+    velocity, spin = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(frames.shape[0]):
+        R = load9(frames, k)
+        turning = apply(R, load3(w, k))
+        velocity = plus3(velocity, shares[k], add(load3(v, k), cross(turning, apply(R, load3(lever, k)))))
+        spin = plus3(spin, shares[k], turning)
+    A = (axes[0, 0], axes[0, 1], axes[0, 2], axes[1, 0], axes[1, 1], axes[1, 2], axes[2, 0], axes[2, 1], axes[2, 2])
+    store(apply_transpose(A, velocity), out, 0)
+    store(apply_transpose(A, spin), out, 0, 3)
+
+
 class NodalSection:
     """A section for one who reads it often: its nodes are found once."""
 
@@ -216,6 +231,9 @@ class NodalSection:
             self.ids = ids[self.strained]
             self.map = arm.structure.seen[self.ids, 0]
             self.rest_strain, self.length = self.elements.rest[self.ids], self.elements.length[self.ids]
+            # elements of one length are measured at once
+            alike = np.all(self.length == self.length[0])
+            self.together = [slice(0, len(self.ids))] if alike else [slice(k, k + 1) for k in range(len(self.ids))]
             self.pairs = np.stack([nodes[self.strained], self.ids], axis=1).ravel()
         elif station == 1.0:
             self.offset, self.turn, seen = own.tip.position, own.tip.rotation, np.array([own.tip.body])
@@ -226,7 +244,7 @@ class NodalSection:
         self.shares = np.array([share for _, share in shares])
         self.carried = np.array([node for node, _ in shares])
         self.lever = self.offset - arm.structure.bodies.center[self.carried]
-        self.data, self.bends = np.zeros((2, 1, COLUMNS), complex), bends
+        self.data, self.bends = np.zeros((2, COLUMNS), complex), bends
 
     def _frames(self, state: Floats, nodes: Ints) -> Floats:
         frames = np.empty((len(nodes), 12))
@@ -249,23 +267,20 @@ class NodalSection:
         measured, relative = np.empty((count, 6)), np.empty((count, 12))
         relative_frames(self._frames(state, self.pairs), measured, relative)
         if self.elements.kind != POSE:
-            for k, own in enumerate(self.length):  # complex, as in `deformations`
-                r, R, data = relative[k : k + 1, 9:] + 0j, relative[k : k + 1, :9] + 0j, self.data[k]
-                deformation_at(own, self.elements.kind == COROTATIONAL_MEAN, r, R, data)
-                measured[k] = data[0, U : U + 6].real
+            for rows in self.together:  # complex, as in `deformations`
+                r, R, data = relative[rows, 9:].astype(complex), relative[rows, :9].astype(complex), self.data[rows]
+                deformation_at(self.length[rows.start], self.elements.kind == COROTATIONAL_MEAN, r, R, data)
+            measured = self.data[:count, U : U + 6].real
         deformed = measured / self.length[:, None] - self.rest_strain
         return np.asarray(self.weights @ (self.map @ deformed[..., None])[..., 0])
 
     def twist(self, state: Floats) -> Floats:
         """Where it lies between nodes, of velocities along straight lines."""
-        R = self._frames(state, self.carried)[:, :9].reshape(-1, 3, 3)
-        velocity, spin = np.zeros(3), np.zeros(3)
-        for k, node in enumerate(self.carried):
-            turning = R[k] @ state[self.w].reshape(-1, 3)[node]
-            velocity += self.shares[k] * (state[self.v].reshape(-1, 3)[node] + crossed(turning, R[k] @ self.lever[k]))
-            spin += self.shares[k] * turning
-        axes = R[0] @ self.turn if len(R) == 1 else self.poses(state)[3]
-        return np.concatenate([velocity @ axes, spin @ axes])
+        frames, twist = self._frames(state, self.carried), np.empty((1, 6))
+        axes = frames[0, :9].reshape(3, 3) @ self.turn if len(frames) == 1 else self.poses(state)[3]
+        v, w = state[self.v].reshape(-1, 3), state[self.w].reshape(-1, 3)
+        carried_twist(frames, v[self.carried], w[self.carried], self.lever, self.shares, axes, twist)
+        return np.asarray(twist[0])
 
 
 def deformations(elements: Elements, ids: Ints, relative: Floats) -> Floats:
