@@ -18,6 +18,7 @@ from benchmarks import (
     mechanisms,
     minimal,
     report,
+    sampled_control,
     startup,
 )
 from benchmarks.harness import Comparison, Problem, Session, compare
@@ -31,6 +32,7 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+    "sampled_control": sampled_control.measure,
     "startup": startup.measure,
 }
 

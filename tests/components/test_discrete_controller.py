@@ -119,7 +119,8 @@ def test_converters_saturation_and_anti_windup_bit_for_bit(formulation: pl.Rigid
     assert np.array_equal(compiled.states, plain.states)
     assert np.array_equal(compiled.efforts["hinge"], plain.efforts["hinge"])
     given = np.array(law.given)
-    assert (np.abs(given) == LIMIT).any() and (np.abs(given) < LIMIT).any()
+    assert (np.abs(given) == LIMIT).any()
+    assert (np.abs(given) < LIMIT).any()
     assert np.any(np.rint(given / RESOLUTION) * RESOLUTION == given)
 
 
@@ -138,7 +139,8 @@ def test_several_inputs_and_outputs() -> None:
     np.testing.assert_allclose(runs[0].states, runs[1].states, atol=1e-12)
     crossed = DiscreteController(StateSpace((), (), ((), ()), ((0.0, 1.0), (0.0, 0.0))), eyes, PERIOD)
     run = pl.simulate(pl.connect(arm, crossed), PERIOD, pl.Gauss(2, PERIOD))
-    assert run.efforts["hinge"][1, 0] == pytest.approx(-0.1) and run.efforts["elbow"][1, 0] == pytest.approx(0.0)
+    assert run.efforts["hinge"][1, 0] == pytest.approx(-0.1)
+    assert run.efforts["elbow"][1, 0] == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("method", ["tustin", "zero_order_hold"])
@@ -175,8 +177,10 @@ def test_every_formulation(kind: Kind) -> None:
     """It moves every arm, and the energy ledger has its work."""
     controller = DiscreteController(LEAD, [pl.sensors.Encoder(joint="hinge")], 5e-3, references=0.5, delay=5e-3)
     run = pl.simulate(pl.connect(swing(kind), controller), 0.02, pl.Gauss(2, 1e-3), outputs=4)
-    assert run.ending.completed and run.ledger.worst_ratio < 1e-10
-    assert run.ledger.works["hinge"][-1] != 0.0 and run.ledger.works["hinge"][1] == 0.0
+    assert run.ending.completed
+    assert run.ledger.worst_ratio < 1e-10
+    assert run.ledger.works["hinge"][-1] != 0.0
+    assert run.ledger.works["hinge"][1] == 0.0
 
 
 def test_noise_begins_anew_and_pickles() -> None:
@@ -189,7 +193,8 @@ def test_noise_begins_anew_and_pickles() -> None:
     sample = Sample(0.0, nothing, nothing, nothing, ARM, nothing, nothing, ARM.observe)
     running(sample)
     copied = pickle.loads(pickle.dumps(running))
-    assert np.array_equal(running(sample), copied(sample)) and running.count == copied.count == 2
+    assert np.array_equal(running(sample), copied(sample))
+    assert running.count == copied.count == 2
 
 
 def refusals() -> list[tuple[Callable[[], object], str]]:
@@ -228,4 +233,6 @@ def test_refused_in_a_sentence(case: int) -> None:
 def test_a_law_that_grows_without_bound_ends_the_run_as_a_value() -> None:
     wild = StateSpace(((1e20,),), ((1.0,),), ((1.0,),), ((0.0,),))
     run = pl.simulate(pl.connect(ARM, DiscreteController(wild, EYES[:1], PERIOD, limit=1.0)), 0.2, pl.Gauss(2, PERIOD))
-    assert not run.ending.completed and "not finite" in str(run.ending) and len(run.time) > 2
+    assert not run.ending.completed
+    assert "not finite" in str(run.ending)
+    assert len(run.time) > 2

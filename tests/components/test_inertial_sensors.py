@@ -105,7 +105,8 @@ def test_every_formulation(kind: Kind) -> None:
     """The arm starts as a rigid body with the rate of its hinge, and the two sensors agree."""
     one = pl.sensors.Accelerometer("link", pl.sensors.Axis.Y)
     seen = readings(swing(kind), sensors=[IMU, one], until=4e-3, step=1e-3, period=2e-3)
-    assert np.isfinite(seen).all() and np.array_equal(seen[:, 1], seen[:, 6])
+    assert np.isfinite(seen).all()
+    assert np.array_equal(seen[:, 1], seen[:, 6])
     # the tip of a linear arm is turned by the sag about which it is linear
     assert np.linalg.norm(seen[0, 3:6]) == pytest.approx(0.6, rel=1e-6)
 
@@ -123,7 +124,8 @@ def test_bias_range_resolution_noise_and_own_period() -> None:
     noisy = run(force_noise=0.1, rate_noise=0.01)
     assert np.array_equal(noisy, run(force_noise=0.1, rate_noise=0.01))
     spread = noisy - run()
-    assert 0.03 < spread[:, :3].std() < 0.3 and 0.003 < spread[:, 3:].std() < 0.03
+    assert 0.03 < spread[:, :3].std() < 0.3
+    assert 0.003 < spread[:, 3:].std() < 0.03
     slow = run(force_noise=0.1, period=6e-3)
     assert [int(np.argmax((slow == row).all(axis=1))) for row in slow] == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9]
 

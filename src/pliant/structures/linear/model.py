@@ -177,6 +177,11 @@ class PseudoSpectralArm(ArmFacts):
         rotor = np.stack([q, qd], axis=1)
         return np.asarray(self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0])
 
+    def undeformed(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions."""
+        straight, still = np.zeros((len(positions), len(self.assembly.G))), np.zeros_like(positions)
+        return self.pack(straight, straight, positions, still, np.stack([positions, still], axis=2))
+
     @on_one_core
     def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
         """The normal form with these inputs; made once for all runs whose inputs differ in time only."""

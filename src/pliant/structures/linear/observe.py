@@ -23,7 +23,7 @@ from pliant.model.section import place_at
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import BASE, FlexibleLink, RigidLink, Robot
 from pliant.spatial import se3, so3
-from pliant.spatial.arrays import rotation_from_vector, vector_from_rotation
+from pliant.spatial.arrays import pose_from_twist, vector_from_rotation
 from pliant.spatial.rows import load3, load6, load9, plus6, store
 from pliant.spatial.vectors import scale
 from pliant.structures.linear.arrays import Floats, Ints, axis_of
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
 
 TOGETHER = 128  # states whose shapes are found at once, for memory
+
+
+def turned_by(vectors: Floats) -> Floats:
+    """Rotations (..., 3, 3) of rotation vectors, many at once."""
+    return pose_from_twist(np.concatenate([np.zeros_like(vectors), vectors], axis=-1))[..., :3, :3]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +115,7 @@ class Kinematics:
             if joint.moves:
                 axis = axis_of(joint)
                 x = x + np.einsum("nij,nj->ni", R_joint, q[:, column, None] * axis[:3])
-                R_joint = R_joint @ rotation_from_vector(q[:, column, None] * axis[3:])
+                R_joint = R_joint @ turned_by(q[:, column, None] * axis[3:])
                 column += 1
             roots[joint.child] = (x, R_joint)
             tips[joint.child] = self.tip(joint.child, x, R_joint, strains)
@@ -135,7 +140,7 @@ class Kinematics:
             inside, turn = (np.concatenate(each) for each in zip(*parts, strict=True))
             return x[:, None] + np.einsum("nij,nsj->nsi", R, inside), R[:, None] @ turn
         inside = stations[None, :, None] * AXIS + deflection.displacement(strain)
-        turn = rotation_from_vector(deflection.rotation(strain))
+        turn = turned_by(deflection.rotation(strain))
         return x[:, None] + np.einsum("nij,nsj->nsi", R, inside), R[:, None] @ turn
 
     def stations(self, name: str, count: int) -> tuple[Floats, Deflection]:
