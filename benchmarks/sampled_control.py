@@ -95,11 +95,11 @@ def _costs(formulation: object, rounds: int) -> list[float]:
     without, called, *others = (1e6 * each / SAMPLES for each in least(runs, rounds))
     read, (discrete, servo) = others[:3], others[3:]
     costs = [*(each - called for each in read), *(each - without for each in (called, discrete, servo))]
-    return [*costs, 1e6 * _summary(models[0], rounds)]
+    return [*costs, 1e6 * _summary(models[0], 10)]
 
 
 def measure(session: Session) -> OwnMeasure:
-    rounds = 3 if session.quick else 10
+    rounds = 5 if session.quick else 10
     columns = ("tip", "deflection", "strain", "call of a law", "discrete controller", "servo", "`summary()`")
     rows = [f"| us | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     costs = []

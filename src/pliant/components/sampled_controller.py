@@ -127,7 +127,7 @@ class CheckedLaw:
     def _readers(self) -> list[Readers]:
         return [sensor.reader(self.arm) for sensor in self.sensors] if self.arm is not None else []
 
-    def started(self) -> Callable[[Sample], Array]:
+    def started(self) -> Callable[[Sample], float | Array]:
         """The law of one run: noise and memory begin anew."""
         law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
         source = noise_source(self.seed, self.name)
@@ -135,7 +135,7 @@ class CheckedLaw:
             return partial(self._checked, law)
         return partial(self._sensed, law, self._readers(), source)
 
-    def _sensed(self, law: Law, readers: list[Readers], source: Noise, sample: Sample) -> Array:
+    def _sensed(self, law: Law, readers: list[Readers], source: Noise, sample: Sample) -> float | Array:
         """The answer to the sample as the sensors give it."""
         if readers:
             sample.readings = tuple([reader(sample, source) for reader in readers])
@@ -145,10 +145,13 @@ class CheckedLaw:
             sample = replace(sample, joint_rates=self.tachometer.read(sample.joint_rates, source))
         return self._checked(law, sample)
 
-    def _checked(self, law: Law, sample: Sample) -> Array:
+    def _checked(self, law: Law, sample: Sample) -> float | Array:
         """Finite numbers, one for each joint; a single one will do for a single joint."""
         try:
-            answer = np.asarray(law(sample), dtype=np.float64)
+            given = law(sample)
+            if type(given) is float and len(self.joints) == 1 and isfinite(given):
+                return given  # an array would take longer than the rest
+            answer = np.asarray(given, dtype=np.float64)
         except Exception as error:
             raise ControllerFailed(
                 f"controller '{self.name}' failed at t = {sample.time:g} s: {type(error).__name__}: {error}"

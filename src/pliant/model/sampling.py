@@ -176,8 +176,8 @@ class SampledController(Protocol):
     def accelerations(self) -> bool:
         """Whether it reads accelerations: the two steps before each sample are then done one by one."""
 
-    def started(self) -> Callable[[Sample], Array]:
-        """The law of one run, with a memory of its own: one number for each of the joints."""
+    def started(self) -> Callable[[Sample], float | Array]:
+        """The law of one run, with a memory of its own: one number for each of the joints, alone if there is one."""
 
 
 def servos_inside(inputs: Inputs) -> tuple[ServoPlace, ...]:

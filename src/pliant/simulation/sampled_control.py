@@ -71,13 +71,15 @@ class Clock:
     def __init__(self, period: float, span: Span) -> None:
         self.period, self.count = period, 0
         self.start, self.slack = span[0], slack(span[1])
+        self.next = self.start - self.slack  # the earliest time that counts as the next multiple
 
     def due(self, now: float) -> bool:
-        return self.start + self.count * self.period <= now + self.slack
+        return self.next <= now
 
     def advance(self, now: float) -> None:
-        while self.due(now):
+        while self.next <= now:
             self.count += 1
+            self.next = self.start + self.count * self.period - self.slack
 
 
 class Acting:
@@ -85,7 +87,7 @@ class Acting:
 
     def __init__(self, controller: SampledController, model: Arm, span: Span) -> None:
         self.controller = controller
-        self.law: Callable[[Sample], Array] | None = None
+        self.law: Callable[[Sample], float | Array] | None = None
         self.clock = Clock(controller.period, span)
         self.places = np.array([model.joint_names.index(name) for name in controller.joints], np.intp)
         self.nothing = np.zeros(len(model.joint_names))
