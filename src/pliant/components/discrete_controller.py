@@ -46,10 +46,12 @@ class MatrixRows(NumbersOrRows):
         return rows
 
 
-class References:
+@dataclass(frozen=True)
+class References(Quantity):
     """The declaration of a field that holds a number, a signal or a motion for each reading, or one for all."""
 
-    meaning = "what each reading is to be: numbers, signals or motions"
+    unit: str = "unit of the reading"
+    meaning: str = "what each reading is to be: numbers, signals or motions"
 
     def checked(self, value: object) -> Any:
         if isinstance(value, (Sequence, np.ndarray)):

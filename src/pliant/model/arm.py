@@ -146,7 +146,16 @@ class ArmFacts(Shown, Renamed):
         """States (n, size) at rest with undeformed links at exactly these joint positions."""
         arm = cast(Arm, self)
         still = np.zeros(len(arm.joint_names))
-        return np.stack([arm.initial_state(position, still) for position in positions])
+        return self.moved_to(arm.initial_state(still, still), positions)
+
+    def moved_to(self, state: Array, positions: Array) -> Array:
+        """Copies (n, size) of a state at rest whose joints, and rotors with them, have these positions."""
+        layout = cast(Arm, self).layout
+        states = np.tile(state, (len(positions), 1))
+        layout.part(states, "joint_position")[:] = positions
+        if "rotor" in layout.slices:
+            layout.part(states, "rotor")[..., 0] = positions
+        return states
 
     def section(self, link: str, station: float) -> Section:
         """A section at a share of the length of a link, for one who reads it often."""

@@ -95,14 +95,25 @@ def _errors(trajectory: Trajectory) -> list[Line]:
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
     error = trajectory.consistency_error
+<<<<<<< HEAD
     stresses = (
         [each.largest for each in trajectory.stresses.values() if not each.reason] if _strained(trajectory) else []
     )
+=======
+    stresses = [each for each in trajectory.stresses.values() if not each.reason]
+>>>>>>> main
     return [
         Line("consistency error of tip velocity", _largest(error.twist), "m/s"),
         Line("consistency error of potential energy", _largest(error.gravity), "J"),
         Line("largest tip deflection", _largest_norm(trajectory.tip_deflection), "m"),
-        *([Line("largest surface stress", max(map(_largest, stresses)), "Pa")] if stresses else []),
+        *(
+            [
+                Line("largest surface stress", max(_largest(each.largest) for each in stresses), "Pa"),
+                Line("largest von Mises stress", max(_largest(each.von_mises) for each in stresses), "Pa"),
+            ]
+            if stresses
+            else []
+        ),
     ]
 
 

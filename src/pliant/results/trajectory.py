@@ -444,7 +444,7 @@ class Trajectory(Shown, Renamed):
         return self._arm.robot
 
     def stress(self, link: str) -> SurfaceStress:
-        """Axial stress on the surface of one link at every saved time and station, pascal, tension positive."""
+        """Stress on the surface of one link at every saved time and station, pascal: axial, shear and von Mises'."""
         self.link(link)  # refuses unknown ones
         return self.stresses[link]
 

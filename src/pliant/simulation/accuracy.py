@@ -31,12 +31,14 @@ from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, divided, step_grid, wanted_times
 from pliant.simulation.integrators import Gauss, Radau
 from pliant.simulation.law_copies import with_copied_laws
+from pliant.simulation.sources import followed
 from pliant.simulation.start import consistent_start
 
 BASE_STEPS = 16  # of a run, at least: between their ends all steps are of one length
 FIRST = 2.0  # steps in a base step of the first trial
 MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
+MOST_TO_FOLLOW = 10_000  # steps of the first trial
 MOST_TRIES = 5  # to reach what was foretold
 TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may take
 BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
@@ -241,6 +243,14 @@ class Search:
         step = float(np.max(np.diff(self.base) / self.counts(mean)))
         kept = tolerance, 1.0 if loose else Gauss().energy_tolerance
         return Radau(5, step, *kept) if self.rings else Gauss(self.order, step, *kept)
+
+    def following(self, mean: float) -> float:
+        """Steps in a base step, so many or more, that follow what drives the model: fewer would not see it."""
+        chosen, names = self.integrator(mean, True), getattr(self.model, "joint_names", ())
+        rule = chosen.method.nodes, chosen.method.weights
+        step = followed(self.model.inputs, names, self.until, chosen.step, rule) if names else chosen.step
+        # what jumps where nobody says so needs steps without end: the run warns instead
+        return float(ceil(mean * chosen.step / step)) if self.until / step < MOST_TO_FOLLOW else mean
 
     @property
     def usual_order(self) -> float:
@@ -511,6 +521,7 @@ def find(
 def _found(search: Search) -> Found:
     accuracy, level = search.accuracy, search.coarsest()
     mean = 1.0 if len(search.base) > 2 * BASE_STEPS else FIRST
+    mean = max(mean, search.following(mean))
     time, space, checked = TIME_SHARE * accuracy, nan, 0.0
     for _ in range(MOST_TRIES):
         plan = search.in_time(level, mean)

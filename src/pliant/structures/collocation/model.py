@@ -247,7 +247,7 @@ class GeometricallyExactArm(ArmFacts):
     def undeformed(self, positions: Floats) -> Floats:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         at_rest, still = np.zeros((len(self.chain.section.C), 6)), np.zeros(len(self.joint_names))
-        return np.stack([self.moving_state(at_rest, np.array(position, float), still) for position in positions])
+        return self.moved_to(self.moving_state(at_rest, still, still), positions)
 
     def violations(self, states: Floats) -> dict[str, Floats]:
         """By how much loops are open in every state, as the shape rebuilt from strains and joint positions says."""

@@ -74,8 +74,7 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
         begin += len(wanted[k])
         if isinstance(link, FlexibleLink):
             at, weights = sight.strains[k]
-            strain = np.einsum("nmpc,mp->nmc", e[:, at], weights)
-            wrench = np.einsum("nmpc,mp->nmc", stress[:, at], weights)
+            strain, wrench = (at_stations(values, at, weights) for values in (e, stress))
             links.append(LinkObservation(name, wanted[k], x[:, rows], R[:, rows], strain, wrench))
         else:
             assert isinstance(link, RigidLink)
@@ -84,6 +83,19 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
     tip_position, tip_rotation = tip.position[:, -1], tip.rotation[:, -1]
     twist = load_flows(arm, states, (LoadPlace("tip", arm.robot.tip_link, False, Frame.BODY),))[:, 0]
     return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
+
+
+def at_stations(values: Floats, at: NDArray[np.int64], weights: Floats) -> Floats:
+    """(n, m, 6) at m stations of a link from values (n, points, 6) at its strain points.
+
+    One product of all needs p copies of each value, which for long runs takes nine times as long as one per station.
+    """
+    if len(values) < 100:
+        return np.asarray(np.einsum("nmpc,mp->nmc", values[:, at], weights))
+    result = np.empty((len(values), *at.shape[:1], 6))
+    for m, (points, weight) in enumerate(zip(at, weights)):
+        np.einsum("npc,p->nc", values[:, points[0] : points[-1] + 1], weight, out=result[:, m])
+    return result
 
 
 def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
