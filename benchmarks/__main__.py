@@ -19,11 +19,8 @@ from benchmarks import (
     minimal,
     opening,
     report,
-<<<<<<< HEAD
     sampled_control,
-=======
     scenarios,
->>>>>>> main
     startup,
 )
 from benchmarks.harness import Comparison, Problem, Session, compare
@@ -37,12 +34,9 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
-<<<<<<< HEAD
     "sampled_control": sampled_control.measure,
-=======
     "opening": opening.measure,
     "scenarios": scenarios.measure,
->>>>>>> main
     "startup": startup.measure,
 }
 

@@ -95,13 +95,7 @@ def _errors(trajectory: Trajectory) -> list[Line]:
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
     error = trajectory.consistency_error
-<<<<<<< HEAD
-    stresses = (
-        [each.largest for each in trajectory.stresses.values() if not each.reason] if _strained(trajectory) else []
-    )
-=======
-    stresses = [each for each in trajectory.stresses.values() if not each.reason]
->>>>>>> main
+    stresses = [each for each in trajectory.stresses.values() if not each.reason] if _strained(trajectory) else []
     return [
         Line("consistency error of tip velocity", _largest(error.twist), "m/s"),
         Line("consistency error of potential energy", _largest(error.gravity), "J"),

@@ -251,7 +251,6 @@ class Stepper:
         return Tables(a, inputs, acceleration, joints[:, -1, self.given])
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
-<<<<<<< HEAD
         """Stretch by stretch of equal step lengths; what is held is added to the inputs."""
         begin, holds = part.start, np.count_nonzero(held) > 0
         if holds:
@@ -262,29 +261,15 @@ class Stepper:
             now = self.stretched
             if now is None or now.tables is not tables or begin != now.begin + now.done or begin == now.stop:
                 now = self._stretch(tables, begin)
-            if not self._march(now, min(part.stop, now.stop) - begin, held if holds else None):
-                return begin - part.start, NOT_FINITE
+            wanted = min(part.stop, now.stop)
+            self._march(now, wanted - begin, held if holds else None)
             begin = now.begin + now.done
+            if begin < wanted:
+                break
         if holds:  # for the ledger; increments have it already
-            inputs = tables.inputs[part]
+            inputs = tables.inputs[part.start : begin]
             inputs += drives
-        return part.stop - part.start, DONE
-=======
-        """Stretch by stretch of equal step lengths."""
-        first, steps = tables.first + part.start, part.stop - part.start
-        joints = with_held(tables.joints[part], held)
-        h = self.plan.h[first : first + steps]
-        inputs, acceleration = self.inputs_of(h, self.rate, joints, tables.loads[part])
-        end = joints[:, -1, np.flatnonzero(self.prescribed)]
-        self._wake(inputs)
-        edges = [0, *(np.flatnonzero(np.diff(h)) + 1).tolist(), steps]
-        for begin, stop in itertools.pairwise(edges):
-            now = slice(begin, stop)
-            done = self._stretch(first + begin, float(h[begin]), inputs[now], acceleration[now], end[now])
-            if done < stop - begin:
-                return begin + done, NOT_FINITE
-        return steps, DONE
->>>>>>> main
+        return begin - part.start, DONE if begin == part.stop else NOT_FINITE
 
     def inputs_of(self, h: Floats, start_rate: Floats, joints: Floats, loads: Floats) -> tuple[Floats, Floats]:
         """Inputs w (steps, stages, inputs) and accelerations of prescribed joints (steps, stages, prescribed)."""
@@ -332,7 +317,6 @@ class Stepper:
             self.prepared[key] = Prepared(maps, np.ascontiguousarray(maps.change.T), held, ledger, wrench)
         return self.prepared[key]
 
-<<<<<<< HEAD
     def _stretch(self, tables: Tables, begin: int) -> Stretched:
         """The steps from ``begin`` on that have its length."""
         if self.stretched is not None and self.stretched.done > self.stretched.entered:
@@ -359,48 +343,26 @@ class Stepper:
         self.waiting += len(done.start)
         self.pending.append(done)
 
-    def _march(self, now: Stretched, count: int, held: Floats | None) -> bool:
-        """The next steps of a stretch, with torques that began to be held; False, and nothing kept, if not finite."""
+    def _march(self, now: Stretched, count: int, held: Floats | None) -> None:
+        """The next steps of a stretch, with torques that began to be held: as many as end in a state."""
         begin, end = now.done, now.done + count
         increments, carried = now.increments[begin:end], now.carried[begin : end + 1]
         if held is not None:
             increments += held @ now.prepared.held
         march(now.prepared.change, increments, carried)
-        if not np.isfinite(carried[-1]).all():
-            return False
+        if not np.abs(carried[-1]).max(initial=0.0) < LARGEST:
+            bad = int(np.argmin((np.abs(carried) < LARGEST).all(axis=1)))
+            end = begin + max(bad - 1, 0)
+            carried = carried[: end - begin + 1]
         now.done, size = end, len(now.moving)
+        if end == begin:
+            return
         self.x[now.moving], self.rate = carried[-1, :size], now.rates[end]
         if len(self.given):
             self.x[self.equations.at.positions][self.given] = now.tables.end[now.begin + end - 1, :, 0]
         if self.method.history != 0.0:
             self.x_rate = np.zeros(len(self.x))
             self.x_rate[now.moving] = carried[-1, size:]
-        return True
-=======
-    def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> int:
-        """Steps of equal length, ``end`` where prescribed joints are then; how many of them end in a state."""
-        prepared = self.prepare(h)
-        increments = inputs.reshape(len(inputs), -1) @ prepared.maps.forced.T
-        carried = np.empty((len(inputs) + 1, len(prepared.change)))
-        carried[0] = self._carried(inputs[0, 0])
-        march(prepared.change, increments, carried)
-        if not np.abs(carried[-1]).max(initial=0.0) < LARGEST:
-            bad = int(np.argmin((np.abs(carried) < LARGEST).all(axis=1)))
-            if bad > 1:
-                self._stretch(first, h, inputs[: bad - 1], acceleration[: bad - 1], end[: bad - 1])
-            return max(bad - 1, 0)
-        if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
-            self.enter()
-        self.waiting += len(inputs)
-        rates = np.vstack([self.rate[None], end[..., 1]])
-        self.pending.append(Stepped(first, h, inputs, acceleration, carried[:-1], increments, rates[:-1], rates[1:]))
-        self.x[self.active], self.rate = carried[-1, : len(self.moving)], rates[-1]
-        self.x[self.equations.at.positions][np.flatnonzero(self.prescribed)] = end[-1, :, 0]
-        if self.method.history != 0.0:
-            self.x_rate = np.zeros(len(self.x))
-            self.x_rate[self.active] = carried[-1, len(self.moving) :]
-        return len(inputs)
->>>>>>> main
 
     def enter(self) -> None:
         """The ledger and the output rows of all steps since the last time: dear for one step, cheap for many."""
