@@ -19,7 +19,11 @@ from benchmarks import (
     minimal,
     opening,
     report,
+<<<<<<< HEAD
+    sampled_control,
+=======
     scenarios,
+>>>>>>> main
     startup,
 )
 from benchmarks.harness import Comparison, Problem, Session, compare
@@ -33,8 +37,12 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+<<<<<<< HEAD
+    "sampled_control": sampled_control.measure,
+=======
     "opening": opening.measure,
     "scenarios": scenarios.measure,
+>>>>>>> main
     "startup": startup.measure,
 }
 

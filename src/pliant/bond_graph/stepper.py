@@ -70,7 +70,8 @@ class Stepper:
     def advance(self, tables: tuple[int, int, Array], part: slice, held: Array) -> tuple[int, int]:
         a, b, joints = tables
         plan = self.run.schedule
-        u = np.ascontiguousarray(with_held(joints, held)[..., 2])
+        with_held(joints[part], held)
+        u = np.ascontiguousarray(joints[..., 2])
         rows = Tables(
             self.run.grid[a:b].copy(), plan.h[a:b].copy(), u, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau
         )
