@@ -118,14 +118,21 @@ class Connected(Shown, Renamed):
     violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
     @cached_property
+    def _others(self) -> dict[Any, Connected]:
+        """By other choices of the formulation: runs of one model try the same meshes."""
+        return {}
+
+    @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Sentences on what is connected and hardly meant so."""
         return tuple(f"{_on_what(each)}: {doubt}" for each in self.components for doubt in _doubts(each))
 
     def by(self, formulation: Any) -> Connected:
-        """The same robot and components by another choice of the formulation that computes."""
-        arm = self.arm.by(formulation)  # type: ignore[attr-defined]
-        return replace(connect(arm, *self.components), substitution=self.substitution)
+        """The same robot and components by another choice of the formulation that computes; joined once."""
+        if formulation not in self._others:
+            arm = self.arm.by(formulation)  # type: ignore[attr-defined]
+            self._others[formulation] = replace(connect(arm, *self.components), substitution=self.substitution)
+        return self._others[formulation]
 
     def adopt(self, other: Connected, state: Array) -> Array:
         """A state of the same robot by another choice of the same formulation, as one of this model."""

@@ -358,8 +358,21 @@ class Model(Protocol):
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
 
 
+_OFFERED: dict[tuple[type, type], bool] = {}
+
+
+class ByType(type(Protocol)):  # type: ignore[misc]
+    """A protocol that all objects of a type offer, or none: asked once, since members are looked up one by one."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        pair = cls, type(instance)
+        if pair not in _OFFERED:
+            _OFFERED[pair] = super().__instancecheck__(instance)
+        return _OFFERED[pair]
+
+
 @runtime_checkable
-class Arm(Model, Protocol):
+class Arm(Model, Protocol, metaclass=ByType):
     """A compiled robot, or one with everything that is connected to it: a model with joints, links and a tip."""
 
     @property

@@ -93,6 +93,8 @@ class GeometricallyExactArm(ArmFacts):
     moved: bool = False
     # what every observation with equally many stations needs, made once: controllers observe at every sample
     sights: dict[int, Sight] = field(default_factory=dict, init=False)
+    # the same of relations between frames at equal stations: every run asks for them
+    paths: dict[tuple[tuple[int, float], ...], Path] = field(default_factory=dict, init=False)
 
     @cached_property
     def layout(self) -> Layout:
