@@ -19,6 +19,7 @@ from benchmarks import (
     minimal,
     opening,
     report,
+    sampled_control,
     scenarios,
     startup,
 )
@@ -33,6 +34,7 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+    "sampled_control": sampled_control.measure,
     "opening": opening.measure,
     "scenarios": scenarios.measure,
     "startup": startup.measure,

@@ -66,7 +66,8 @@ class Stepper:
         return Tables(starts, h, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau, joints)
 
     def advance(self, tables: Tables, part: slice, held: Array) -> tuple[int, int]:
-        rows = tables._replace(u=np.ascontiguousarray(with_held(tables.u, held)[..., 2]))
+        with_held(tables.u[part], held)
+        rows = tables._replace(u=np.ascontiguousarray(tables.u[..., 2]))
         first, done, planned = part.start, 0, -1
         while True:
             span = (first + done, part.stop)
