@@ -56,3 +56,13 @@ def count_up(numbers, rounds):
         for k in range(len(numbers)):
             numbers[k] += 1.0
     return numbers[0]
+
+
+@inner_kernel
+def plus(a, b):
+    return a + b
+
+
+@kernel
+def add_some(a):
+    return plus(plus(plus(a, 1), 2), 3)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pliant import jit
-from tests.jit.handed_over import Inside, Outside, count_up, echo, read, weigh, write
+from pliant.jit.compiling import compile_part
+from tests.jit.handed_over import Inside, Outside, add_some, count_up, echo, plus, read, weigh, write
 
 MATRIX = np.arange(12.0).reshape(3, 4)
 
@@ -142,3 +143,12 @@ def test_one_kernel_serves_many_threads_at_once() -> None:
 
 def test_kernels_pickle_by_name() -> None:
     assert pickle.loads(pickle.dumps(weigh)) is weigh
+
+
+def test_one_version_serves_all_whole_numbers_in_calls() -> None:
+    """Numba itself would make three."""
+    assert add_some(4) == 10
+    compile_part(add_some, ("i",))
+    assert len(plus.dispatcher.overloads) <= 1  # none where the whole came from the cache
+    compile_part(plus, ("i", "i"))
+    assert [each.name for signature in plus.dispatcher.overloads for each in signature] == ["int64", "int64"]
