@@ -19,6 +19,8 @@ from benchmarks import (
     minimal,
     opening,
     report,
+    sampled_control,
+    scenarios,
     startup,
 )
 from benchmarks.harness import Comparison, Problem, Session, compare
@@ -32,7 +34,9 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+    "sampled_control": sampled_control.measure,
     "opening": opening.measure,
+    "scenarios": scenarios.measure,
     "startup": startup.measure,
 }
 

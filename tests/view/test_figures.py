@@ -31,8 +31,7 @@ from pliant.view.figures import (
 )
 from pliant.view.figures.style import choose_projection
 from tests.support.fake_arm import fake_trajectory
-
-ALL = [draw_motion, draw_loads, draw_strains, draw_ledger, draw_shape]
+from tests.support.figures import ALL
 
 
 def lifted(trajectory: Trajectory) -> Trajectory:

@@ -121,7 +121,8 @@ def motion_table(trajectory: Trajectory, tip: str | None = None) -> DataFrame:
     """One row per time: joints with their torques, the tip, the largest surface stress of links, energies, violations.
 
     The tip is that of the link ``tip``, by default of the arm; ``attrs["tip"]`` names the link and ``attrs["units"]``
-    the unit of each column. Links without a surface stress have no column, and ``attrs["no stress"]`` says why.
+    the unit of each column. Links without a surface stress have no column, and ``attrs["no stress"]`` says why. A model
+    that is no arm has a column for each number of its state.
     """
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
@@ -145,6 +146,11 @@ def motion_table(trajectory: Trajectory, tip: str | None = None) -> DataFrame:
             if not each.reason
         }
         missing = {name: each.reason for name, each in stress.items() if each.reason}
+    else:
+        for block in trajectory.layout.blocks:
+            values = trajectory.state(block.name).reshape(len(trajectory.time), block.size)
+            names = [f"{block.name}[{k}]" for k in range(block.size)] if block.size > 1 else [block.name]
+            columns |= {name: (values[:, k], block.unit) for k, name in enumerate(names)}
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
     if not trajectory.ledger.exact:
