@@ -26,6 +26,7 @@ from pliant.model.arm import model_lines
 from pliant.model.contract import Arm, Model, TakesSignals
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
+from pliant.model.sampling import Section
 from pliant.model.state import Array, Layout, Observation
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, Robot, SphericalJoint
@@ -104,6 +105,7 @@ class Connected(Shown, Renamed):
     undeformed = OfTheArm[Callable[..., Array]]()
     observe = OfTheArm[Callable[..., Observation]]()
     tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    section = OfTheArm[Callable[..., Section]]()
     load_flows = OfTheArm[Callable[..., Array]]()
     energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()
     stepper = OfTheArm[Callable[..., contract.Stepper[Any]]]()
