@@ -17,7 +17,9 @@ from benchmarks import (
     live,
     mechanisms,
     minimal,
+    opening,
     report,
+    sampled_control,
     scenarios,
     startup,
 )
@@ -32,6 +34,8 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+    "sampled_control": sampled_control.measure,
+    "opening": opening.measure,
     "scenarios": scenarios.measure,
     "startup": startup.measure,
 }

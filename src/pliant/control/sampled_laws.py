@@ -23,7 +23,7 @@ from pliant.components.fields import Holds, JointName, JointNames
 from pliant.components.kinds import Contribution, SampledLaw, Servo
 from pliant.components.motions import Hold, Motion, Reference
 from pliant.components.ports import PerJoint, chosen_or_all, for_each
-from pliant.components.sampled_controller import CheckedLaw, Fresh, Law
+from pliant.components.sampled_controller import CheckedLaw, Law
 from pliant.components.sensors import Encoder, Sensor, Tachometer
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, ServoPlace, noise_source
@@ -175,21 +175,28 @@ class VibrationSuppression(Declared):
         name = self.name or f"suppression-{self.joint}"
         # the part of a deviation that the slow part takes in a period
         forget = 0.0 if self.washout is None else 1.0 - exp(-self.period / self.washout)
-        reader = self.sensor.reader(arm)
-
-        def started() -> Law:
-            source = noise_source(self.seed, name)
-            slow: float | None = None
-
-            def rate(sample: Sample) -> float:
-                nonlocal slow
-                reading = reader(sample, source)
-                if not forget:
-                    return self.gain * reading
-                slow = reading if slow is None else slow + forget * (reading - slow)
-                return self.gain * (reading - slow)
-
-            return rate
-
-        law = CheckedLaw(name, self.period, (self.joint,), Fresh(started), self.delay, "rate", "rad/s")
+        fresh, sensors = SuppressionLaw(self.gain, forget), (self.seed, (self.sensor,), arm)
+        law = CheckedLaw(name, self.period, (self.joint,), fresh, self.delay, "rate", "rad/s", None, None, *sensors)
         return (SampledLaw(law, commands=True),)
+
+
+@dataclass(frozen=True)
+class SuppressionLaw:
+    """gain (reading - its slow part), which takes the part ``forget`` of a deviation in a period; without one gain
+    reading."""
+
+    gain: float
+    forget: float
+
+    def started(self) -> Law:
+        slow: float | None = None
+
+        def rate(sample: Sample) -> float:
+            nonlocal slow
+            (reading,) = map(float, sample.readings)
+            if not self.forget:
+                return self.gain * reading
+            slow = reading if slow is None else slow + self.forget * (reading - slow)
+            return self.gain * (reading - slow)
+
+        return rate

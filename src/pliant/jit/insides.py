@@ -12,6 +12,7 @@ all it needs, once, is optimised as a whole and emitted as one program.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -52,6 +53,11 @@ class TupleByReference(types.Type):
         *self.offsets, self.words = accumulate(map(_count_words, members), initial=0)
         listed = ", ".join(f"{field}: {member.name}" for field, member in zip(fields, members))
         super().__init__(f"{label}({listed})")
+
+    @property
+    def mangling_args(self) -> tuple[str, tuple[Any, ...]]:
+        """What stands for the type in names of functions: all its fields would be thousands of letters."""
+        return hashlib.sha256(self.name.encode()).hexdigest()[:16], ()
 
 
 def _count_words(member: Any) -> int:
@@ -191,12 +197,16 @@ class KernelCodegen(JITCPUCodegen):
 class KernelLibrary(JITCodeLibrary):
     """LLVM code of a kernel, optimised, with what is inlined into it; no machine code."""
 
+    inline = False  # whether all of it goes into its callers
+
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        # Numba makes three passes, two of them for the sake of counted references, which kernels have none of
-        passes, builder = self._codegen._module_pass_manager()
+        # Numba makes three passes, two of them for the sake of counted references, which kernels have none of.
+        # What goes into callers is vectorised there, once, and not at every depth.
+        options = {"opt": 1, "loop_vectorize": False, "slp_vectorize": False} if self.inline else {}
+        passes, builder = self._codegen._module_pass_manager(**options)
         passes.run(self._final_module, builder)
 
     def finalize(self) -> None:
@@ -270,6 +280,7 @@ class _ChooseLibrary(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         state.library = KernelLibrary(_codegen(), state.func_id.func_qualname)
+        state.library.inline = bool(state.flags.forceinline)
         state.library.enable_object_caching()
         state.type_annotation = ""  # a listing for readers, which is long and would be kept with the code
         return False
@@ -283,6 +294,13 @@ class KernelCompiler(compiler.CompilerBase):
         passes.add_pass_after(_ChooseLibrary, AnnotateTypes)
         passes.finalize()
         return [passes]
+
+
+def called_by_type(dispatcher: Any) -> Any:
+    """One version for all whole numbers: Numba compiles a function again for each that stands in a call of it."""
+    resolve = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda given, named: resolve([types.unliteral(each) for each in given], named)
+    return dispatcher
 
 
 @cache
@@ -314,9 +332,11 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     for fn in program.functions:
         if not fn.is_declaration and fn.name != symbol:
             fn.linkage = "internal"
-    # All functions are optimised; what is left is what shows in the whole. Loops that are vectorised twice get slower.
-    passes, builder = _codegen()._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
-    passes.run(program, builder)
+    # All functions are optimised; to optimise the whole once more takes long and shows in no step.
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(program, _codegen()._pass_builder())
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
 
@@ -361,6 +381,7 @@ def quicken() -> None:
     config: Any = TargetConfig
     instruction_kind: Any = numba_ir.Inst
     processor: Any = PostProcessor
+    without = {numba_ir.Loc, str, int, float, bool, type(None)}  # no variables in there
 
     def same(one: Any, other: Any) -> Any:
         return one is other or (type(one) is type(other) and one._values == other._values) or equal(one, other)
@@ -379,7 +400,7 @@ def quicken() -> None:
         found: list[Any] = []
         if isinstance(value, dict | list | tuple):
             for each in value.values() if isinstance(value, dict) else value:
-                if not isinstance(each, numba_ir.Loc | str):
+                if each.__class__ not in without:
                     found += variables(instruction, each)
         return found
 

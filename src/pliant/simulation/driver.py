@@ -20,7 +20,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.contract import DONE, Arm, CarriesServos, Model, Record, Run, Stepper
 from pliant.model.sampling import servos_inside
-from pliant.model.schedule import instants, steps_at
+from pliant.model.schedule import Ints, instants, steps_at, ticks
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.sampled_control import Sampling
 from pliant.simulation.servo_stability import blame_servos
@@ -131,13 +131,16 @@ class Driven(Generic[T]):
                 problem = sampling.act(now, stepper.state_vector())
                 if problem:
                     return problem
+            held = sampling.torques(now)
+            if sampling.differences:
+                sampling.note(now, stepper.state_vector(), held)
             if self.servoing is not None:
                 self.servoing.command(sampling.commands(now))
             end, unreadable = self.readable(a, b)
             if end > a:
                 with undivided:
                     part = slice(a - self.first, end - self.first)
-                    count, status = stepper.advance(self.read, part, sampling.torques(now))
+                    count, status = stepper.advance(self.read, part, held)
                     self.done += count
                 if self.watched and end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS:
                     self.rates.append(stepper.model.layout.part(stepper.state_vector(), "joint_rate").copy())
@@ -185,10 +188,20 @@ def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
     sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
     few = bool(sampled) or run.trial or last <= 2 * WATCHED_STEPS
     alone = np.arange(last if few else last - WATCHED_STEPS, last)
-    edges = np.unique(np.concatenate([[0, last], acts, alone])).astype(int).tolist()
+    before = two_steps_before(run)
+    edges = np.unique(np.concatenate([[0, last], acts, alone, before])).astype(int).tolist()
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):
             yield a, min(a + size, right)
+
+
+def two_steps_before(run: Run) -> Ints:
+    """The steps from whose starts accelerations are found at the samples of those who read them."""
+    begin, end = float(run.grid[0]), float(run.grid[-1])
+    reading = [each for each in (*run.inputs.controllers, *run.inputs.commands) if each.accelerations]
+    samples = [steps_at(run.grid, ticks(begin, end, each.period)) for each in reading]
+    steps = np.concatenate([np.zeros(0, np.int64), *(each - back for each in samples for back in (1, 2))])
+    return steps[steps > 0]
 
 
 def refuse_not_finite(run: Run, joints: Array, loads: Array) -> None:

@@ -181,7 +181,7 @@ def simulated(
     seen: Record | None = None
     trials = {}
     if integrator is None:
-        begin = None if initial is None else start
+        begin = start, initial is not None
         found = accurate.find(model, until, asked, begin, outputs, progress)
         if accuracy is None and isinstance(model, Arm):
             found = _with_its_bend(found, model, (until, begin, outputs, progress))
@@ -202,7 +202,7 @@ def simulated(
             if not trials:
                 record, error, seen = _advance(model, start, integrator, *saved)
             else:
-                found = accurate.find(arm, until, asked, start, outputs, progress)
+                found = accurate.find(arm, until, asked, (start, True), outputs, progress)
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
     wall_time = time.perf_counter() - began
     if progress:
@@ -250,7 +250,7 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
 
 
 def _with_its_bend(
-    found: accurate.Found, model: Model, run: tuple[float, Array | None, int | Array, Progress]
+    found: accurate.Found, model: Model, run: tuple[float, tuple[Array, bool], int | Array, Progress]
 ) -> accurate.Found:
     """The run, or a more accurate one where little of the deflection of a stiff arm is right by the usual accuracy."""
     until, given, outputs, progress = run

@@ -22,6 +22,7 @@ MOST_TIMES = 400_000  # at which a source is asked
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
 HALVINGS = 20
+MOST_TO_FOLLOW = 10_000  # steps of a first trial
 NYQUIST = 6.0  # samples in a period of the first mode that a mesh does not resolve
 FEWEST_SAMPLES, MOST_SAMPLES = 64, 32_768
 BEYOND_MESH = 0.1  # share of a source that may act by such frequencies without a word
@@ -44,6 +45,19 @@ def missed(
         f" steps of at most {_needed(inputs, names, until, step, name, rule):.2g} s, or declare its jumps as breaks"
         for name, share in doubts.items()
     )
+
+
+def longest_step(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
+    """``step``, or its half, quarter and so on that follows all sources; ``step`` itself where none does: what jumps
+    where nobody says so needs steps without end, and the run warns."""
+    if not _varies(inputs):
+        return step
+    tried, share = step, FOLLOWED
+    while until / tried < MOST_TO_FOLLOW:
+        if max(missed_shares(inputs, names, until, tried, rule).values(), default=0.0) <= share:
+            return tried
+        tried, share = tried / 2.0, WELL_FOLLOWED  # steps that are changed at all shall serve well
+    return step
 
 
 def _varies(inputs: Inputs) -> bool:
@@ -91,15 +105,6 @@ def _sources(inputs: Inputs, names: tuple[str, ...], begins: Array, offsets: Arr
     if inputs.base_motion is not None:
         path = inputs.base_motion(times)
         yield "the motion of the base", np.concatenate([path.velocity, path.spin], axis=1).reshape(shape)
-
-
-def followed(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
-    """The longest steps, not longer than these, that follow all sources."""
-    if not _varies(inputs):
-        return step
-    told = missed_shares(inputs, names, until, step, rule)
-    doubts = (name for name, share in told.items() if share > FOLLOWED)
-    return min((_needed(inputs, names, until, step, name, rule) for name in doubts), default=step)
 
 
 def missed_shares(

@@ -152,6 +152,7 @@ class Stepper:
             new_beside(len(relations.taken), len(self.plant.joints.bent), s, n_lam, (nodes, points, chain.dofs), dtype),
         )
         self.state = state_of(arm, run.start)
+        self.parts = arm.parts_of(self.state)  # made once, since controllers ask at every sample
         self.halvings = 0
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
         if (relations.lines.law == CLOSED).any():
@@ -190,7 +191,7 @@ class Stepper:
         if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
         now = steps_of(tables, part)
-        now = now._replace(joints=with_held(now.joints, held))
+        with_held(now.joints, held)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
         while status != CONVERGED and self.advance_in_halves(now, done, held):
             rest = steps_of(now, slice(done + 1, None))
@@ -265,7 +266,7 @@ class Stepper:
         before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
 
     def state_vector(self) -> Floats:
-        return self.model.pack(self.state)
+        return np.concatenate(self.parts)
 
     def keep(self, row: int) -> None:
         """Copy the present state and ledger to a row of the output."""
