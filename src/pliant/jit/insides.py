@@ -197,16 +197,12 @@ class KernelCodegen(JITCPUCodegen):
 class KernelLibrary(JITCodeLibrary):
     """LLVM code of a kernel, optimised, with what is inlined into it; no machine code."""
 
-    inline = False  # whether all of it goes into its callers
-
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        # Numba makes three passes, two of them for the sake of counted references, which kernels have none of.
-        # What goes into callers is vectorised there, once, and not at every depth.
-        options = {"opt": 1, "loop_vectorize": False, "slp_vectorize": False} if self.inline else {}
-        passes, builder = self._codegen._module_pass_manager(**options)
+        # Numba makes three passes, two of them for the sake of counted references, which kernels have none of
+        passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
     def finalize(self) -> None:
@@ -280,7 +276,6 @@ class _ChooseLibrary(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         state.library = KernelLibrary(_codegen(), state.func_id.func_qualname)
-        state.library.inline = bool(state.flags.forceinline)
         state.library.enable_object_caching()
         state.type_annotation = ""  # a listing for readers, which is long and would be kept with the code
         return False
@@ -332,11 +327,9 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     for fn in program.functions:
         if not fn.is_declaration and fn.name != symbol:
             fn.linkage = "internal"
-    # All functions are optimised; to optimise the whole once more takes long and shows in no step.
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(program, _codegen()._pass_builder())
+    # All functions are optimised; what is left is what shows in the whole. Loops that are vectorised twice get slower.
+    passes, builder = _codegen()._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
+    passes.run(program, builder)
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
 
