@@ -262,7 +262,7 @@ def test_sources_that_few_steps_would_alias_are_followed_from_the_first_trial_on
     force = pl.TipWrench("strip", pl.signals.Sine((0.0, 3.0, 0.0, 0.0, 0.0, 0.0), 1002.0))
     model = pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)), force)
     run = pl.simulate(model, 0.1, accuracy=1e-3, outputs=20)
-    assert not run.warnings()
+    assert not [each for each in run.warnings() if "changes faster" in each]
     # the answer: 32 steps of order 6 in each cycle of the force; twice as many change it by 2e-9 m
     fine = pl.connect(pl.GeometricallyExact(8).compile(arm.robot), *model.components)
     answer = pl.simulate(fine, 0.1, pl.Gauss(6, 1.0 / 1002.0 / 32.0), outputs=run.time)

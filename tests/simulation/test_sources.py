@@ -85,11 +85,14 @@ def test_a_start_that_contradicts_a_prescribed_motion_is_refused(strip: pl.Arm) 
 
 
 def test_a_run_of_some_accuracy_takes_steps_that_follow_the_source(strip: pl.Arm) -> None:
-    """Trials with fewer than two steps in a period of 1 ms would agree with each other, and see nothing of it."""
+    """Trials that ask the force less than twice in a period of 1 ms would agree with each other, and see nothing of it.
+
+    Steps of order 6 ask it three times; `test_accuracy` compares such a run with a much finer one.
+    """
     shaken = pl.TipWrench("strip", pl.signals.Sine((0.0, 0.0, 40.0, 0.0, 0.0, 0.0), 1002.0))
     run = pl.simulate(pl.connect(strip, shaken, pl.PrescribedMotion("hub", pl.motions.Hold(0.0))), 0.05, accuracy=1e-3)
     assert not [each for each in run.warnings() if "changes faster" in each]
-    assert run.statistics["steps"] > 2.0 * 50.0
+    assert 3.0 * run.statistics["steps"] > 2.0 * 2.0 * 50.0
 
 
 def test_a_base_that_moves_faster_than_the_steps_is_told(strip: pl.Arm) -> None:
