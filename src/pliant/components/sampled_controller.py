@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Annotated, Protocol, runtime_checkable
 
@@ -113,11 +114,10 @@ class CheckedLaw:
     tachometer: Tachometer | None = None
     seed: int = 0
 
-    def started(self) -> Callable[[Sample], Array]:
+    def started(self) -> Asked:
         """The law of one run: noise and memory begin anew."""
         law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
-        source = noise_source(self.seed, self.name)
-        return lambda sample: self._checked(law, self._seen(sample, source))
+        return Asked(self, law, noise_source(self.seed, self.name))
 
     def _seen(self, sample: Sample, source: Noise) -> Sample:
         """The sample as the sensors give it."""
@@ -149,3 +149,19 @@ class CheckedLaw:
                 f" for joint '{self.joints[joint]}'; return finite {self.answer}s"
             )
         return answer
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A checked law during one run, with the random numbers of its sensors."""
+
+    checked: CheckedLaw
+    law: Law
+    source: Noise
+
+    def __call__(self, sample: Sample) -> Array:
+        return self.checked._checked(self.law, self.checked._seen(sample, self.source))
+
+    def copied(self, copy: Callable[[Law], Law]) -> Asked:
+        """With the memory that it has now; ``copy`` copies functions with the variables that they refer to."""
+        return Asked(self.checked, copy(self.law), deepcopy(self.source))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
@@ -100,13 +101,11 @@ class StrainGauge(Instrument):
     def reader(self, arm: Arm) -> Reader:
         refuse_link("StrainGauge", arm, self.link)
         place, parts = self._share.numerator, self._share.denominator
-        component = 4 if self.about is Across.Y else 5
+        return partial(self._reading, parts, place, 4 if self.about is Across.Y else 5)
 
-        def read(sample: Sample, source: Noise) -> float:
-            truth = sample.observation(parts + 1).link(self.link).strain[0, place, component]
-            return float(self.read(truth, source))
-
-        return read
+    def _reading(self, parts: int, place: int, component: int, sample: Sample, source: Noise) -> float:
+        truth = sample.observation(parts + 1).link(self.link).strain[0, place, component]
+        return float(self.read(truth, source))
 
 
 @dataclass(frozen=True)
@@ -121,19 +120,15 @@ class DeflectionSensor(Instrument):
 
     def reader(self, arm: Arm) -> Reader:
         refuse_link("DeflectionSensor", arm, self.link)
-        axis = 1 if self.along is Across.Y else 2
+        return partial(self._reading, self._offset(arm.observe(arm.undeformed(np.zeros((1, len(arm.joint_names)))), 2)))
 
-        def offset(observation: Observation) -> float:
-            link = observation.link(self.link)
-            return float((link.position[0, -1] - link.position[0, 0]) @ link.rotation[0, 0, :, axis])
+    def _offset(self, observation: Observation) -> float:
+        link, axis = observation.link(self.link), 1 if self.along is Across.Y else 2
+        return float((link.position[0, -1] - link.position[0, 0]) @ link.rotation[0, 0, :, axis])
 
-        rest = offset(arm.observe(arm.undeformed(np.zeros((1, len(arm.joint_names)))), 2))
-
-        def read(sample: Sample, source: Noise) -> float:
-            truth = np.asarray(offset(sample.observation(2)) - rest)
-            return float(self.read(truth, source))
-
-        return read
+    def _reading(self, rest: float, sample: Sample, source: Noise) -> float:
+        truth = np.asarray(self._offset(sample.observation(2)) - rest)
+        return float(self.read(truth, source))
 
 
 def refuse_link(label: str, arm: Arm, link: str) -> None:

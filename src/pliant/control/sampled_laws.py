@@ -10,8 +10,9 @@ a damper of the ratio  gain participation / (2 omega): it needs no rate of y and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import exp, inf
 from typing import Annotated
 
@@ -24,7 +25,7 @@ from pliant.components.kinds import Contribution, SampledLaw, Servo
 from pliant.components.motions import Hold, Motion, Reference
 from pliant.components.ports import PerJoint, chosen_or_all, for_each
 from pliant.components.sampled_controller import CheckedLaw, Fresh, Law
-from pliant.components.sensors import Encoder, Sensor, Tachometer
+from pliant.components.sensors import Encoder, Noise, Sensor, Tachometer
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, ServoPlace, noise_source
 from pliant.model.state import Array
@@ -135,19 +136,27 @@ class PositionLaw:
     seed: int
 
     def started(self) -> Law:
-        source = noise_source(self.seed, self.name)
-        moving = [(k, motion) for k, motion in enumerate(self.references) if not isinstance(motion, Hold)]
-        holds = [motion.position if isinstance(motion, Hold) else 0.0 for motion in self.references]
-        wanted, rate = np.array(holds), np.zeros(len(holds))
+        return PositionRates(self)
 
-        def rates(sample: Sample) -> Array:
-            for k, motion in moving:
-                position, speed, _ = motion.evaluate(np.array([sample.time]))
-                wanted[k], rate[k] = position[0], speed[0]
-            seen = self.encoder.read(sample.motor_positions[self.places], source)
-            return np.asarray(self.gain * (wanted - seen) + self.feedforward * rate)
 
-        return rates
+class PositionRates:
+    """The loop during one run; it remembers no more than its random numbers."""
+
+    memory: Sequence[float] = ()
+
+    def __init__(self, law: PositionLaw) -> None:
+        self.law, self.source = law, noise_source(law.seed, law.name)
+        self.moving = [(k, motion) for k, motion in enumerate(law.references) if not isinstance(motion, Hold)]
+        self.wanted = np.array([motion.position if isinstance(motion, Hold) else 0.0 for motion in law.references])
+        self.rate = np.zeros(len(self.wanted))
+
+    def __call__(self, sample: Sample) -> Array:
+        law, wanted, rate = self.law, self.wanted, self.rate
+        for k, motion in self.moving:
+            position, speed, _ = motion.evaluate(np.array([sample.time]))
+            wanted[k], rate[k] = position[0], speed[0]
+        seen = law.encoder.read(sample.motor_positions[law.places], self.source)
+        return np.asarray(law.gain * (wanted - seen) + law.feedforward * rate)
 
 
 @dataclass(frozen=True)
@@ -175,21 +184,25 @@ class VibrationSuppression(Declared):
         name = self.name or f"suppression-{self.joint}"
         # the part of a deviation that the slow part takes in a period
         forget = 0.0 if self.washout is None else 1.0 - exp(-self.period / self.washout)
-        reader = self.sensor.reader(arm)
-
-        def started() -> Law:
-            source = noise_source(self.seed, name)
-            slow: float | None = None
-
-            def rate(sample: Sample) -> float:
-                nonlocal slow
-                reading = reader(sample, source)
-                if not forget:
-                    return self.gain * reading
-                slow = reading if slow is None else slow + forget * (reading - slow)
-                return self.gain * (reading - slow)
-
-            return rate
-
-        law = CheckedLaw(name, self.period, (self.joint,), Fresh(started), self.delay, "rate", "rad/s")
+        fresh = Fresh(partial(SuppressionRate, self.gain, forget, self.sensor.reader(arm), self.seed, name))
+        law = CheckedLaw(name, self.period, (self.joint,), fresh, self.delay, "rate", "rad/s")
         return (SampledLaw(law, commands=True),)
+
+
+class SuppressionRate:
+    """The suppression during one run; it remembers the slow part of its reading, if it was asked before."""
+
+    def __init__(
+        self, gain: float, forget: float, reader: Callable[[Sample, Noise], float], seed: int, name: str
+    ) -> None:
+        self.gain, self.forget, self.reader = gain, forget, reader
+        self.source = noise_source(seed, name)
+        self.memory: Sequence[float] = ()
+
+    def __call__(self, sample: Sample) -> float:
+        reading = self.reader(sample, self.source)
+        if not self.forget:
+            return self.gain * reading
+        slow = self.memory[0] + self.forget * (reading - self.memory[0]) if len(self.memory) else reading
+        self.memory = (slow,)
+        return self.gain * (reading - slow)

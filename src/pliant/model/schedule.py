@@ -38,13 +38,8 @@ class Schedule:
     stop: Ints
 
     @staticmethod
-    def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod) -> Schedule:
-        h = grid[1:] - grid[:-1]
-        # lengths that differ only by round-off become equal, so that factorisations survive
-        order = np.argsort(h, kind="stable")
-        ascending = h[order]
-        differ = np.append(0, np.cumsum(ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]))
-        h[order] = ascending[np.searchsorted(differ, differ)]
+    def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod, lengths: Array | None = None) -> Schedule:
+        h = merged(grid[1:] - grid[:-1]) if lengths is None else lengths
         wanted = outputs[outputs > grid[0]]
         step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
         tau = (wanted - grid[step]) / h[step]
@@ -56,6 +51,17 @@ class Schedule:
         first = np.append(1, stop[:-1])
         times, step, tau = np.append(grid[0], wanted), np.append(-1, step), np.append(1.0, tau)
         return Schedule(h, times, step, tau, dense, first, stop)
+
+
+def merged(lengths: Array) -> Array:
+    """Lengths that differ only by round-off become that of the first of them, so that factorisations survive."""
+    order = np.argsort(lengths, kind="stable")
+    ascending = lengths[order]
+    differs = np.append(True, ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:])
+    firsts = np.minimum.reduceat(order, np.flatnonzero(differs))
+    equal = np.empty_like(lengths)
+    equal[order] = lengths[firsts][np.cumsum(differs) - 1]
+    return equal
 
 
 def ticks(begin: float, end: float, period: float, delay: float = 0.0) -> Array:
@@ -95,8 +101,10 @@ def steps_at(grid: Array, times: Array) -> Ints:
     return steps[steps < len(grid) - 1]
 
 
-def samples_of(grid: Array, period: float) -> NDArray[np.bool_]:
-    """Whether each step of a grid begins at a multiple of a period."""
+def samples_of(grid: Array, period: float, origin: float) -> NDArray[np.bool_]:
+    """Whether each step of a grid begins at a multiple of a period from ``origin`` on."""
+    begin, end = float(grid[0]), float(grid[-1])
+    times = ticks(origin, end, period)
     sampled = np.zeros(len(grid) - 1, np.bool_)
-    sampled[steps_at(grid, ticks(float(grid[0]), float(grid[-1]), period))] = True
+    sampled[steps_at(grid, times[times >= begin - slack(end)])] = True
     return sampled

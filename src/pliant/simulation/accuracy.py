@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, Record, Run
 from pliant.model.error_estimate import ErrorEstimate, local_errors
 from pliant.model.inputs import Inputs
@@ -169,14 +170,16 @@ class Search:
         accuracy: float,
         initial: Array | None,
         outputs: int | Array,
-        progress: Progress = None,
+        progress: Progress,
+        after: Continuation,
     ) -> None:
         self.progress, self.runs = progress, 0
         self.model, self.until, self.accuracy, self.initial = model, until, accuracy, initial
-        self.base = step_grid(corners(model.inputs, until), until / BASE_STEPS)
-        evenly = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else outputs
+        self.after, start = after, after.time
+        self.base = step_grid(corners(model.inputs, until, after), (until - start) / BASE_STEPS)
+        evenly = np.linspace(start, until, outputs + 1) if isinstance(outputs, int) else outputs
         # between ends of steps by their polynomials, as users see them
-        self.wanted = seen = wanted_times(evenly, until)
+        self.wanted = seen = wanted_times(evenly, until, start)
         self.compared = seen[
             np.unique(np.linspace(0, len(seen) - 1, min(len(seen), MOST_COMPARED)).round().astype(int))
         ]
@@ -187,7 +190,7 @@ class Search:
         parents = [joint.parent for joint in robot.joints] if robot is not None else []
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
         self.sizes: Array | None = None  # of the states of a model without links
-        self.breaks = np.array([t for t in model.inputs.breaks if 0.0 < t < until])
+        self.breaks = np.array([t for t in model.inputs.breaks if start < t < until])
         self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
         self.even = True
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
@@ -220,7 +223,9 @@ class Search:
             model = own if level == self.own else own.by(self.meshes[level])
             start = self.initial if model is own else None
             if start is None:
-                start = consistent_start(model) if self.initial is None else model.adopt(own, self.initial)
+                start = (
+                    consistent_start(model, self.after.time) if self.initial is None else model.adopt(own, self.initial)
+                )
             self.rows[level] = Row(model, start)
         return self.rows[level]
 
@@ -327,7 +332,8 @@ class Search:
         grid = divided(self.base, counts)
         looked_at = len(grid) <= MOST_SHOWN
         rows = np.union1d(outputs, grid) if looked_at else outputs
-        run = Run(row.start, grid, rows, inputs, chosen.method, chosen.newton_tolerance, self.shown_to_users(), loose)
+        asked = chosen.method, chosen.newton_tolerance
+        run = Run(row.start, grid, rows, inputs, *asked, self.shown_to_users(), loose, after=self.after)
         record = advance(row.model, run)
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
@@ -488,10 +494,16 @@ def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
 
 
 def find(
-    model: Model, until: float, accuracy: float, initial: Array | None, outputs: int | Array, progress: Progress
+    model: Model,
+    until: float,
+    accuracy: float,
+    initial: Array | None,
+    outputs: int | Array,
+    progress: Progress,
+    after: Continuation,
 ) -> Found:
     """Steps and mesh for an accuracy, and the run with them."""
-    search = Search(model, until, accuracy, initial, outputs, progress)
+    search = Search(model, until, accuracy, initial, outputs, progress, after)
     try:
         while True:
             try:

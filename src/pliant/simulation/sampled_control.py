@@ -17,11 +17,13 @@ from typing import cast
 import numpy as np
 
 from pliant.errors import PliantError
+from pliant.model.continuation import LawMemory, SamplingMemory, ServoMemory
 from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs
 from pliant.model.sampling import Sample, SampledController, ServoPlace, noise_source, rounded
 from pliant.model.schedule import slack
 from pliant.model.state import Array, Cause, Ending, Observation
+from pliant.simulation.law_copies import copied_law, recalled_law
 
 Span = tuple[float, float]
 GROWS = 1.05  # from sample to sample, of answers that shake an arm
@@ -138,15 +140,41 @@ class Sampling:
         observation = cache(lambda stations: self.model.observe(state[None], stations))  # others may ask too
         for acting in self.acting:
             if acting.clock.due(now):
-                acting.clock.advance(now)
                 failure = acting.ask(self._sample(now, state.copy(), observation))
                 if failure:
                     return failure
+                acting.clock.advance(now)  # not before, so that a run which stopped there asks again when it goes on
         for clock, group in self.servos:
             if clock.due(now):
                 clock.advance(now)
                 group.act(self.commands(now), self._motion(state)[3])
         return None
+
+    def memory(self) -> SamplingMemory:
+        """What a run that goes on needs."""
+        laws = (
+            LawMemory(
+                each.clock.count, each.value, tuple(each.coming), tuple(each.answers), copied_law(each.law, self.model)
+            )
+            for each in self.acting
+        )
+        servos = (
+            ServoMemory(clock.count, group.torque, tuple(each.bit_generator.state for each in group.sources))
+            for clock, group in self.servos
+        )
+        return SamplingMemory(tuple(laws), tuple(servos))
+
+    def recall(self, memory: SamplingMemory) -> None:
+        """Go on as the run before would have."""
+        for acting, law in zip(self.acting, memory.laws, strict=True):
+            acting.clock.count, acting.value = law.count, law.value
+            acting.coming.extend(law.coming)
+            acting.answers.extend(law.answers)
+            acting.law = recalled_law(law.law, acting.controller, self.model)
+        for (clock, group), servo in zip(self.servos, memory.servos, strict=True):
+            clock.count, group.torque = servo.count, servo.torque
+            for source, state in zip(group.sources, servo.noise, strict=True):
+                source.bit_generator.state = state
 
     def blame(self, ending: Ending) -> Ending:
         """The ending of a run that could not go on; with the controller that shook it, if one did."""

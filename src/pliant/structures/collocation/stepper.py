@@ -39,6 +39,7 @@ from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loads import BASE_COLUMNS, base_table
 from pliant.structures.loop_constraints import independent
+from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.relations import CLOSED
 from pliant.structures.stepping import CONVERGED, DEEPEST, LOOP_OPENED, NOT_FINITE, SINGULAR
 
@@ -153,6 +154,7 @@ class Stepper:
         )
         self.state = state_of(arm, run.start)
         self.halvings = 0
+        self.rates_known = False  # of the states, which some methods carry
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
         if (relations.lines.law == CLOSED).any():
             relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
@@ -187,8 +189,9 @@ class Stepper:
         return base_twists(self.model, self.run.inputs, times)
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
-        if self.method.history != 0.0 and self.control.counts[1] == 0:
+        if self.method.history != 0.0 and not self.rates_known:
             self.start_rates()
+            self.rates_known = True
         now = steps_of(tables, part)
         now = now._replace(joints=with_held(now.joints, held))
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
@@ -263,6 +266,16 @@ class Stepper:
         before.rotor_rate[:] = (after.state.rotor - before.rotor) / tiny
         rigid = self.plant.joints.inertia > 0.0
         before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
+
+    def memory(self) -> Memory:
+        own = self.plant.relations
+        changing = own[own._fields.index("kept") :]  # before it stands what the robot and its components fix
+        return (*numbers_of((self.work, changing, self.control.memory)), own.kept, self.work.solver.beside.fresh)
+
+    def recall(self, memory: Memory) -> None:
+        refill(self.memory(), memory)
+        self.work.solver.factors.parts[:] = 1 + (np.imag(self.scheme.spectrum.lam) != 0.0)
+        self.rates_known = True
 
     def state_vector(self) -> Floats:
         return self.model.pack(self.state)

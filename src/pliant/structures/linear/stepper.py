@@ -27,6 +27,7 @@ from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.ledger import ledger_of
 from pliant.structures.linear.arrays import Floats
 from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
+from pliant.structures.memory import Memory, refill
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
@@ -370,6 +371,17 @@ class Stepper:
         """The present state and ledger to a row of the output."""
         self.kept_x[row], self.kept_rate[row] = self.x, self.rate
         self.ledger.rows[row] = self.ledger.now
+
+    def memory(self) -> Memory:
+        self.enter()
+        rate = np.zeros(0) if self.x_rate is None else self.x_rate
+        return self.x, self.rate, rate, self.active, self.used, self.ledger.now, self.ledger.worst
+
+    def recall(self, memory: Memory) -> None:
+        x, rate, x_rate, active, used, now, worst = (each.copy() for each in memory)
+        refill((self.x, self.rate, self.active, self.used, self.ledger.worst), (x, rate, active, used, worst))
+        self.x_rate = x_rate if len(x_rate) else None
+        self.ledger.now = now
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""

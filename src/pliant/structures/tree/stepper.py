@@ -15,6 +15,7 @@ from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
 from pliant.structures.ledger import ledger_of
+from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.stepping import NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.arrays import Mechanism, Servos
 from pliant.structures.tree.columns import SAME_VELOCITY, SERVO_COLUMNS
@@ -47,7 +48,7 @@ class Stepper:
         self.servo_joints = np.array([arm.joint_names.index(servo.joint) for servo in inside], np.int64)
         self.samples = np.zeros((len(run.grid) - 1, len(inside)), np.bool_)
         for k, servo in enumerate(inside):
-            self.samples[:, k] = samples_of(run.grid, servo.period)
+            self.samples[:, k] = samples_of(run.grid, servo.period, run.origin)
         self.commanded = np.zeros(len(inside))
         laws = [[getattr(servo, name) for name in SERVO_LAW] for servo in inside]
         servos = np.array(laws, float).reshape(len(inside), SERVO_COLUMNS)
@@ -58,6 +59,16 @@ class Stepper:
         self.work = new_work(self.mechanism, loads, q, v)
         self.work.step.number[SAME_VELOCITY] = PART_OF_TOLERANCE * run.newton_tolerance.displacement
         self.output = new_output(self.mechanism, loads, len(run.schedule.tau) + 1)
+
+    @property
+    def held(self) -> Floats:
+        return self.work.step.held
+
+    def memory(self) -> Memory:
+        return (*numbers_of(self.work), self.work.step.kept)
+
+    def recall(self, memory: Memory) -> None:
+        refill(self.memory(), memory)
 
     def command(self, rates: Floats) -> None:
         """What the servos are to reach from now on."""

@@ -1,0 +1,105 @@
+"""What a run that goes on needs beside the state in which the one before ended: plain data, also for files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.model.sampling import SampledController
+from pliant.model.state import Array
+
+
+@dataclass(frozen=True)
+class StoredLaw:
+    """A law as a file remembers it: the numbers of its attribute ``memory``, or None, and states of random numbers.
+
+    ``lost`` says that the law remembers more than the file holds.
+    """
+
+    memory: tuple[float, ...] | None
+    noise: tuple[dict[str, Any], ...]
+    lost: bool
+
+    @staticmethod
+    def of(law: Any) -> StoredLaw:
+        own = getattr(law, "law", law)
+        numbers = getattr(own, "memory", None)
+        plain = isinstance(own, FunctionType) and not own.__closure__
+        memory = None if numbers is None else tuple(map(float, np.ravel(numbers)))
+        return StoredLaw(memory, tuple(each.bit_generator.state for each in _noise(law)), not plain and memory is None)
+
+    def into(self, controller: SampledController) -> Any:
+        """A fresh law of the controller with this memory."""
+        if self.lost:
+            raise InvalidInput(
+                f"the file does not hold what the law of controller '{controller.name}' remembers; let the law keep it"
+                " as numbers in an attribute memory, or resume the trajectory before it is saved"
+            )
+        law: Any = controller.started()
+        if self.memory is not None:
+            getattr(law, "law", law).memory = np.array(self.memory)
+        for source, state in zip(_noise(law), self.noise, strict=True):
+            source.bit_generator.state = state
+        return law
+
+
+def _noise(law: Any) -> tuple[np.random.Generator, ...]:
+    """The sources of random numbers of a law and of what it asks."""
+    return tuple(each.source for each in (law, getattr(law, "law", None)) if hasattr(each, "source"))
+
+
+@dataclass(frozen=True, eq=False)
+class LawMemory:
+    """A sampled law when its run ended: how often it was asked, what it holds, what is on its way, and itself."""
+
+    count: int
+    value: Array
+    coming: tuple[tuple[float, Array], ...]
+    answers: tuple[Array, ...]
+    law: Any
+
+
+@dataclass(frozen=True, eq=False)
+class ServoMemory:
+    """Servos of one period when their run ended; ``noise`` are the states of their random numbers."""
+
+    count: int
+    torque: Array
+    noise: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingMemory:
+    """What the sampled control of a run remembers: controllers, commands, servos of each period."""
+
+    laws: tuple[LawMemory, ...]
+    servos: tuple[ServoMemory, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Continuation:
+    """Where a run begins or can go on, and what its next step needs there beside the state.
+
+    ``origin`` is when the first of all runs began: sampled control counts its periods from there. ``memory`` are the
+    arrays of the stepper, none where the next step is to start from the state alone; ``held`` the torques of servos
+    that its compiled loop computes; ``sampling`` is what all other sampled control remembers. ``integrator`` or
+    ``accuracy`` is what users had chosen.
+    """
+
+    time: float = 0.0
+    origin: float = 0.0
+    memory: tuple[NDArray[Any], ...] = ()
+    held: Array | None = None
+    sampling: SamplingMemory | None = None
+    integrator: Any = None
+    accuracy: float | None = None
+
+    @staticmethod
+    def at(time: float) -> Continuation:
+        """The first of all runs, from this time on."""
+        return Continuation(time, time)
