@@ -300,12 +300,17 @@ class Stepper(Protocol[T]):
 class CarriesServos(Protocol):
     """A stepper whose compiled loop computes velocity servos, those of `servos_inside`."""
 
-    @property
-    def held(self) -> Array:
-        """The torques that the servos hold, themselves."""
-
     def command(self, rates: Array) -> None:
         """The commanded rates of all joints, from now until the next call."""
+
+
+@runtime_checkable
+class HoldsTorques(Protocol):
+    """A stepper with servos of its own, which hold their torques between two samples."""
+
+    @property
+    def held(self) -> Array:
+        """The torques themselves."""
 
 
 @runtime_checkable

@@ -72,7 +72,7 @@ class Ledger:
         for name in ("kinetic", "strain", *SUMS):
             getattr(whole, name)[0] = getattr(last, name)[-1]
         for mine, others in ((whole.works, last.works), (whole.taken, last.taken)):
-            for name in mine:
+            for name in mine.keys() & others.keys():  # another model may have taken over
                 mine[name][0] = others[name][-1]
         worst = last if last.worst_ratio > self.worst_ratio else self
         return replace(whole, worst_ratio=worst.worst_ratio, worst_time=worst.worst_time)
@@ -81,7 +81,7 @@ class Ledger:
         """Sums that go on from those of a run before."""
         sums: dict[str, Any] = {name: getattr(last, name)[-1] + getattr(self, name) for name in SUMS}
         works, taken = (
-            {name: other[name][-1] + values for name, values in own.items()}
+            {name: values + (other[name][-1] if name in other else 0.0) for name, values in own.items()}
             for own, other in ((self.works, last.works), (self.taken, last.taken))
         )
         return replace(self, works=works, taken=taken, **sums)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
+DECIMALS = 1e12  # in a second
 SAME_INSTANT = 2e-12  # part of the clock, or of a second, within which two instants are one
 
 
@@ -64,10 +65,19 @@ def merged(lengths: Array) -> Array:
     return equal
 
 
+def decimal(times: Array) -> Array:
+    """Times, those that are decimals but for rounding as the nearest numbers to these.
+
+    So 3 periods of 0.1 s end at 0.3 s, which is also the end of a run until 0.3 s.
+    """
+    nearest = np.rint(times * DECIMALS) / DECIMALS
+    return np.asarray(np.where(np.abs(nearest - times) <= 4.0 * np.spacing(np.abs(times)), nearest, times))
+
+
 def ticks(begin: float, end: float, period: float, delay: float = 0.0) -> Array:
     """The multiples of a period from ``begin``, each ``delay`` later, before ``end``."""
     count = max(0, int(np.ceil((end - begin - delay) / period)) + 1)
-    times = begin + period * np.arange(count, dtype=np.float64) + delay
+    times = decimal(begin + period * np.arange(count, dtype=np.float64) + delay)
     return times[times < end - slack(end)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -315,6 +315,9 @@ class Trajectory(Shown, Renamed):
     statistics: dict[str, float]
     wall_time: float
     source: Source
+
+    def __getstate__(self) -> dict[str, object]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # what was worked out can be again
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         chosen = {name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "substitution")}

@@ -19,7 +19,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
-from pliant.model.contract import DONE, Arm, CarriesServos, Model, Record, Remembers, Run, Stepper
+from pliant.model.contract import DONE, Arm, CarriesServos, HoldsTorques, Model, Record, Remembers, Run, Stepper
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import instants, steps_at
 from pliant.model.state import Array, Cause, Ending
@@ -136,14 +136,14 @@ class Driven(Generic[T]):
         if after.memory and isinstance(stepper, Remembers):
             stepper.recall(after.memory)
             stepper.keep(0)
-        elif after.held is not None and self.servoing is not None:
-            self.servoing.held[:] = after.held
+        elif after.held is not None and isinstance(stepper, HoldsTorques):
+            stepper.held[:] = after.held
 
     def continuation(self, time: float, ending: Ending) -> Continuation:
         """What a run that goes on from here needs; after a step that failed, what it had begun is forgotten."""
         stepper, whole = self.stepper, ending.cause in WHOLE and time == float(self.run.grid[self.done])
         memory = tuple(each.copy() for each in stepper.memory()) if whole and isinstance(stepper, Remembers) else ()
-        held = None if self.servoing is None else self.servoing.held.copy()
+        held = stepper.held.copy() if isinstance(stepper, HoldsTorques) else None
         return Continuation(time, self.run.origin, memory, held, self.sampling.memory())
 
     def through(self, undivided: Undivided) -> Ending:

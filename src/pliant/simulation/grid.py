@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.inputs import Inputs
-from pliant.model.schedule import instants, merged
+from pliant.model.schedule import decimal, instants, merged
 from pliant.model.state import Array
 
 ROUNDING = 1e-7  # of a step: less is rounding of its times
-DECIMALS = 1e12  # in a second
 
 
 def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
@@ -34,8 +33,7 @@ def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) 
     """Steps of at most ``step`` from the start on, and their lengths.
 
     They end where those of one run from the first start of all would, to the last bit, if one of these ends where this
-    one begins. So that no piece of a run is told by them, ends of steps are the nearest numbers to decimals such as 0.3,
-    and where steps divide the distance of two corners, each has the length ``step``.
+    one begins. Where steps divide the distance of two corners, each has the length ``step``.
     """
     whole = _spaced(corners(inputs, until, Continuation.at(after.origin)), step, after.time)
     grid, lengths = whole
@@ -59,12 +57,6 @@ def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
     grid = np.append(marks[first], decimal(np.repeat(marks[first:-1], kept) + within * np.repeat(own, kept)))
     grid[last] = marks[first + 1 :]
     return grid, np.repeat(merged(lengths)[first:], kept)
-
-
-def decimal(times: Array) -> Array:
-    """Of times that are decimals but for rounding the nearest numbers to these, the others as they are."""
-    nearest = np.rint(times * DECIMALS) / DECIMALS
-    return np.asarray(np.where(np.abs(nearest - times) <= 4.0 * np.spacing(np.abs(times)), nearest, times))
 
 
 def divided(marks: Array, counts: NDArray[np.int64]) -> Array:

@@ -58,6 +58,8 @@ def _function(function: Any, memo: dict[int, Any]) -> Any:
     """A copy of a law; a plain function with variables of an outer one gets copies of these."""
     if not isinstance(function, FunctionType):
         return deepcopy(function, memo)
+    if not (function.__closure__ or function.__defaults__ or function.__kwdefaults__ or function.__dict__):
+        return function  # it has nothing of its own to remember by
     cells = tuple(CellType(_value(cell.cell_contents, memo)) for cell in function.__closure__ or ())
     defaults = deepcopy(function.__defaults__, memo)
     copied = FunctionType(function.__code__, function.__globals__, function.__name__, defaults, cells)

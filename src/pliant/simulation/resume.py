@@ -10,11 +10,12 @@ import numpy as np
 
 from pliant import __version__
 from pliant.errors import InvalidInput, clip, tell
+from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, refuse_other_than_model
 from pliant.results.trajectory import Trajectory
 from pliant.robot import dump
 from pliant.simulation.driver import Progress
-from pliant.simulation.integrators import Adaptive
+from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.simulate import Beginning, Integrator, Times, check_duration, simulated_from
 
 
@@ -36,9 +37,10 @@ def resume(
         )
     check_duration(until, after.time)
     model = same_model(trajectory, model)
+    before = chosen_before(after)
     if integrator is None and accuracy is None:
-        integrator, accuracy = after.integrator, after.accuracy
-    if integrator is None or integrator != after.integrator:
+        integrator, accuracy = before, after.accuracy
+    if integrator is None or integrator != before:
         after = replace(after, memory=())
     elif after.memory and (written := trajectory.provenance.versions["pliant"]) != __version__:
         tell(
@@ -57,6 +59,17 @@ def resume(
     )
     began = Beginning(after, row)
     return simulated_from(began, model, until, integrator, states[-1], outputs, progress, accuracy)[0]
+
+
+def chosen_before(after: Continuation) -> Integrator | None:
+    """The integrator that users had given; a file holds its name and numbers."""
+    if not isinstance(after.integrator, list):
+        return cast("Integrator | None", after.integrator)
+    name, numbers = after.integrator
+    kinds = {kind.__name__: kind for kind in (Gauss, Radau, GeneralizedAlpha, RungeKuttaGill, IDA)}
+    if name not in kinds:
+        raise InvalidInput(f"the file names the integrator {clip(repr(name))}, which is none; give one to resume with")
+    return cast(Integrator, kinds[name](**numbers))
 
 
 def same_model(trajectory: Trajectory, given: Model | None) -> Model:

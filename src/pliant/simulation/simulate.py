@@ -64,7 +64,7 @@ def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Arra
     if count * size > MOST_SAVED:
         raise InvalidInput(
             f"outputs = {count} states of {size} numbers each are {8e-9 * count * size:.3g} GB, more than"
-            f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces, each by resume of the one before"
+            f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces, each by resume of the last"
         )
     return int(outputs) if isinstance(outputs, Integral) else np.asarray(outputs)
 
@@ -74,7 +74,7 @@ def check_steps(until: float, step: float) -> None:
     if until / step > MOST_STEPS:
         raise InvalidInput(
             f"step = {step:g} s makes {until / step:.3g} steps of until = {until:g} s, more than {MOST_STEPS:g};"
-            " take a longer step, or simulate in pieces, each by resume of the one before"
+            " take a longer step, or simulate in pieces, each by resume of the last"
         )
 
 
@@ -119,7 +119,7 @@ def simulate(
     accuracy: float | None = None,
     start: float = 0.0,
 ) -> Trajectory:
-    """Simulate any model from ``start`` to ``until`` seconds; only of an arm the trajectory knows joints, links and tip.
+    """Simulate any model from ``start`` to ``until`` seconds; of an arm the trajectory knows joints, links and tip.
 
     ``accuracy`` is the largest error of a tip over the reach of the arm: steps, and the mesh where the formulation left
     it open, are chosen for it by trials, and ``trajectory.error`` tells what was reached. Without it and without an
@@ -130,9 +130,9 @@ def simulate(
     of steps, the last included. Or it is the times at which states are wanted, between steps by the polynomial of the
     step. ``initial`` is a state vector, for example from `equilibrium`; by default the arm starts undeformed at the
     robot's initial joint values, or where prescribed motions begin. Signals and motions go by absolute time; sampled
-    control begins at ``start``. To go on where a run ended there is ``trajectory.resume``. A run that cannot go on ends as a value: see
-    ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries them, the
-    run is done anew by that one, and says so.
+    control begins at ``start``; ``trajectory.resume`` goes on where a run ended. A run that cannot go on ends as a
+    value: see ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries
+    them, the run is done anew by that one, and says so.
     """
     return simulated(model, until, integrator, initial, outputs, progress, accuracy, start)[0]
 
@@ -186,7 +186,7 @@ def simulated_from(
     after = began.after
     outputs = checked_outputs(outputs, until, model.layout.size)
     if isinstance(integrator, Adaptive):
-        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 3)
+        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 4)
         accuracy = min(max(integrator.accuracy, accurate.BEST), accurate.WORST)
         integrator = None
     if integrator is not None and not isinstance(integrator, Integrator):

@@ -30,7 +30,7 @@ from pliant.structures.linear.equations import Equations, equations, load_column
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
-from pliant.structures.linear.stepper import Stepper
+from pliant.structures.linear.stepper import Stepper, products
 from pliant.structures.massless import refuse_massless
 from pliant.structures.small_deviations import drawn_tip_velocity, without_centrifugal_stiffness
 
@@ -208,7 +208,7 @@ class PseudoSpectralArm(ArmFacts):
             self._to_state[key] = self._states_of(form, one[:, : x.shape[1]], one[:, x.shape[1] :])
         whole = self._to_state[key]
         used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
-        return np.asarray(x[:, used] @ whole[used] + rate @ whole[x.shape[1] :])
+        return products(x[:, used], whole[used]) + products(rate, whole[x.shape[1] :])
 
     @on_one_core
     def _states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
