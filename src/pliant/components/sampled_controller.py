@@ -10,7 +10,7 @@ from typing import Annotated, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.components.fields import Holds, JointNames, Seed
+from pliant.components.fields import Holds, HoldsFunction, JointNames, Seed
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.ports import chosen_or_all
 from pliant.components.sensors import Encoder, Noise, Tachometer
@@ -53,7 +53,7 @@ ControllerName = Annotated[str | None, Name("name of the controller in messages"
 
 
 @dataclass(frozen=True)
-class SampledPart(Declared):
+class SampledPart(HoldsFunction, Declared):
     """A function of samples, and when and through which sensors it is asked."""
 
     function: LawField
@@ -100,7 +100,7 @@ class SampledCommand(SampledPart):
 
 
 @dataclass(frozen=True)
-class CheckedLaw:
+class CheckedLaw(HoldsFunction):
     """A law joined to an arm: its joints are known and its answers are checked."""
 
     name: str
