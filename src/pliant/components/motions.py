@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkab
 
 import numpy as np
 
-from pliant.components.fields import BreakTimes, Holds, HoldsFunction, Samples, SampleTimes, called, count_conflicts, merged_breaks
+from pliant.components.fields import (
+    BreakTimes,
+    Holds,
+    HoldsFunction,
+    Samples,
+    SampleTimes,
+    called,
+    count_conflicts,
+    merged_breaks,
+)
 from pliant.errors import InvalidInput, Problem
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity

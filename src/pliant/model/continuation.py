@@ -27,6 +27,8 @@ class StoredLaw:
 
     @staticmethod
     def of(law: Any) -> StoredLaw:
+        if isinstance(law, StoredLaw):
+            return law
         own = getattr(law, "law", law)
         numbers = getattr(own, "memory", None)
         plain = isinstance(own, FunctionType) and not own.__closure__

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant import __version__
 from pliant.errors import InvalidInput, clip, tell
-from pliant.model.continuation import Continuation
+from pliant.model.continuation import Continuation, StoredLaw
 from pliant.model.contract import Arm, Model, Record, refuse_other_than_model
 from pliant.results.trajectory import Trajectory
 from pliant.robot import dump
@@ -36,6 +36,9 @@ def resume(
             " resume the whole of it, or simulate with start and initial"
         )
     check_duration(until, after.time)
+    if model is not None and after.sampling is not None:  # its laws are to be asked, with what the run remembers
+        laws = tuple(replace(each, law=StoredLaw.of(each.law)) for each in after.sampling.laws)
+        after = replace(after, sampling=replace(after.sampling, laws=laws))
     model = same_model(trajectory, model)
     before = chosen_before(after)
     if integrator is None and accuracy is None:
