@@ -188,8 +188,8 @@ class HoldsFunction:
         except Exception as error:  # pickle raises errors of many kinds
             name = getattr(self.function, "__name__", type(self.function).__name__)
             raise InvalidInput(
-                f"{type(self).__name__}: the function {clip(name)} cannot be pickled; define it by def, or its class, at the"
-                " top level of a module"
+                f"{type(self).__name__}: the function {clip(name)} cannot be pickled; define it by def, or its class,"
+                " at the top level of a module"
             ) from error
         return dict(vars(self))
 

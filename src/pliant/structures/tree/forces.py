@@ -340,7 +340,7 @@ def factorise_row(step: Step, k: int) -> None:
     for j in range(k):
         if step.kept[j]:
             S[k, k] -= S[k, j] * S[k, j] * S[j, j]
-    step.kept[k] = S[k, k] > REDUNDANT * before
+    step.kept[k] = S[k, k] > REDUNDANT * before and step.rank[k, at.LOOSE] == 0.0
 
 
 @inner_kernel

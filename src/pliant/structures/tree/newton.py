@@ -252,7 +252,8 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     for k in range(step.loop.shape[0]):
         size = acting.constraint_size(mechanism.loops, k, step)
         step.number[at.TIED] += abs(step.loop[k]) * size
-        shut = shut and abs(step.violation[k]) <= ROUNDINGS * rule.ROUND_OFF * size
+        small = abs(step.violation[k]) <= ROUNDINGS * rule.ROUND_OFF * size
+        shut = shut and (small or step.rank[k, at.LOOSE] > 0.0)
     return shut
 
 

@@ -15,10 +15,12 @@ from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
 from pliant.structures.ledger import ledger_of
+from pliant.structures.loop_constraints import change_point, closing_rows
 from pliant.structures.memory import Memory, numbers_of, refill
-from pliant.structures.stepping import NOT_CONVERGED, SINGULAR
+from pliant.structures.stepping import LOOP_OPENED, NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.arrays import Mechanism, Servos
-from pliant.structures.tree.columns import SAME_VELOCITY, SERVO_COLUMNS
+from pliant.structures.tree.columns import LARGEST, LEFT, SAME_VELOCITY, SERVO_COLUMNS
+from pliant.structures.tree.midpoint import NEAR
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.step import Output, Tables, Work, new_output, new_work, run_gill, run_midpoint, start_run
 
@@ -111,6 +113,11 @@ class Stepper:
         if status == SINGULAR:
             remedy = f"take smaller steps, or {mass}" if self.explicit else mass
             return Ending(Cause.SINGULAR, time, "the mass matrix", remedy)
+        loop = self._lost_loop()
+        if loop:
+            cause = Cause.LOOP_OPENED if status == LOOP_OPENED else Cause.NOT_CONVERGED
+            q = self.work.step.q[self.system.structure.joints]
+            return Ending(cause, time, *change_point(loop, dict(zip(self.model.joint_names, q.tolist()))))
         law = int(self.work.ledger.counts[3])
         if status == NOT_CONVERGED and law >= 0:
             coordinate = self.mechanism.springs.laws.coordinate[law]
@@ -119,6 +126,12 @@ class Stepper:
             return Ending(Cause.NOT_CONVERGED, time, *self.model.law_to_blame(joint, position))
         cause = Cause.NOT_CONVERGED if status == NOT_CONVERGED else Cause.NOT_FINITE
         return Ending(cause, time, "a step", "take smaller steps, or check the sizes of loads and drives")
+
+    def _lost_loop(self) -> str:
+        """The loop whose constraints are about to lose their rank, or nothing."""
+        rank, own = self.work.step.rank, [loop.name for loop in self.model.robot.loops for _ in closing_rows(loop)]
+        near = (rank[:, LARGEST] > 0.0) & (rank[:, LEFT] < NEAR)
+        return own[int(np.argmin(np.where(near, rank[:, LEFT], np.inf)))] if near.any() else ""
 
     def keep(self, row: int) -> None:
         """The present state and ledger to a row of the output."""
