@@ -35,10 +35,6 @@ SERVO_COLUMNS = 6
 # columns of Step.slope
 NOW, IN_FACTORS, BESIDE = 0, 1, 2
 
-# columns of Step.rank: largest pivot of a constraint so far; square root of the part of it that is left; by how much
-# that changes in a step; whether the constraint is loose
-LARGEST, LEFT, PACE, LOOSE = range(4)
-
 # places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
 # start and at its end; change of the first potential and the size of what it was computed from; correction; how many
 # mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen

@@ -32,6 +32,7 @@ import math
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.vectors import add, apply, dot, product
+from pliant.structures.change_points import LOOSE, near_change_point
 from pliant.structures.energy_ledger import REST
 from pliant.structures.tree import clouds, recursions
 from pliant.structures.tree import columns as at
@@ -324,38 +325,19 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     return True
 
 
-NEAR = 0.3  # part of its largest effect below which a constraint may be about to lose it
-AHEAD = 1.5  # steps before and after a change point in which a constraint is loose
-FADING = 0.7  # of the pace from step to step, so that the turn of LEFT at a change point is not taken for rest
 OPEN = 1e-3  # of its size: violation of a loose constraint that is more than what momentum leaves
 
 
 @inner_kernel
 def follow_momentum(mechanism: Mechanism, step: Step) -> bool:
-    """Loosen constraints for the steps across a change point, where they lose their rank and branches meet.
-
-    LEFT falls there in a straight line to zero and rises again. Within a step of it, multipliers grow beyond bounds and
-    Newton's method finds any of the branches; momentum alone leads to the one that velocities choose. Factors are
-    those of `fit_velocities`. False if a loose constraint opens, because no branch goes on.
-    """
+    """Loosen constraints across change points, by the factors of `fit_velocities`; False if a loose one opens."""
     acting.constraints(mechanism.loops, step.motion_end, step.violation)
     for k in range(step.loop.shape[0]):
-        rank, pivot = step.rank[k], step.S[k, k]
-        if rank[at.LOOSE] > 0.0:
-            if abs(step.violation[k]) > OPEN * acting.constraint_size(mechanism.loops, k, step):
-                return False
-        elif not step.kept[k]:
-            continue
-        if rank[at.LARGEST] == 0.0:
-            rank[at.LEFT] = 1.0
-        rank[at.LARGEST] = max(rank[at.LARGEST], pivot)
-        left = math.sqrt(max(pivot, 0.0) / rank[at.LARGEST])
-        rank[at.PACE] = max(abs(left - rank[at.LEFT]), FADING * rank[at.PACE])
-        rank[at.LEFT] = left
-        loose = left < NEAR and left <= AHEAD * rank[at.PACE]
-        if loose:
+        loose = step.rank[k, LOOSE] > 0.0
+        if loose and abs(step.violation[k]) > OPEN * acting.constraint_size(mechanism.loops, k, step):
+            return False
+        if (loose or step.kept[k]) and near_change_point(step.rank[k], step.S[k, k]):
             step.loop[k] = 0.0
-        rank[at.LOOSE] = 1.0 if loose else 0.0
     return True
 
 

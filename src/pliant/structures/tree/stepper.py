@@ -13,14 +13,14 @@ from pliant.model.sampling import servos_inside
 from pliant.model.schedule import WITHIN, samples_of
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
+from pliant.structures.change_points import LARGEST, LEFT, NEAR
 from pliant.structures.energy_ledger import KINETIC, STRAIN
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loop_constraints import change_point, closing_rows
 from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.stepping import LOOP_OPENED, NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.arrays import Mechanism, Servos
-from pliant.structures.tree.columns import LARGEST, LEFT, SAME_VELOCITY, SERVO_COLUMNS
-from pliant.structures.tree.midpoint import NEAR
+from pliant.structures.tree.columns import SAME_VELOCITY, SERVO_COLUMNS
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.step import Output, Tables, Work, new_output, new_work, run_gill, run_midpoint, start_run
 
