@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -22,7 +23,7 @@ class StoredLaw:
     """
 
     memory: tuple[float, ...] | None
-    noise: tuple[dict[str, Any], ...]
+    noise: tuple[Mapping[str, Any], ...]
     lost: bool
 
     @staticmethod
@@ -52,7 +53,8 @@ class StoredLaw:
 
 def _noise(law: Any) -> tuple[np.random.Generator, ...]:
     """The sources of random numbers of a law and of what it asks."""
-    return tuple(each.source for each in (law, getattr(law, "law", None)) if hasattr(each, "source"))
+    every: tuple[Any, ...] = (law, getattr(law, "law", None))
+    return tuple(each.source for each in every if hasattr(each, "source"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class ServoMemory:
 
     count: int
     torque: Array
-    noise: tuple[dict[str, Any], ...]
+    noise: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, eq=False)
