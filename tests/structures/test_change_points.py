@@ -69,30 +69,34 @@ def tilted(times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return 0.4 + angle, rate, acceleration
 
 
+def followed(run: pl.Trajectory, formulation: pl.Rigid, tilt: float) -> bool:
+    """Whether it did; spectral links may stop and name the posture instead, and nothing else may happen."""
+    if run.ending.completed:
+        np.testing.assert_allclose(run.joint_position[-1], [tilt + END, -END, tilt + END], atol=2e-5)
+        return True
+    assert isinstance(formulation, pl.GeometricallyExact)
+    assert "loop 'tip', which can move more than one way or none at drive = " in str(run.ending)
+    assert abs(run.joint_position[-1, 1]) < 1e-2
+    assert "drive another joint through it, or make a link flexible" in run.ending.remedy
+    return False
+
+
 @every_formulation
 def test_a_free_parallelogram_follows_its_momentum(formulation: pl.Rigid) -> None:
     for tilt in (0.0, 0.4):
         for step in STEPS:
             run = pl.simulate(arm(formulation, tilt), UNTIL, pl.Gauss(2, step))
-            assert run.ending.completed, run.ending
-            np.testing.assert_allclose(run.joint_position[-1], [tilt + END, -END, tilt + END], atol=2e-5)
-            np.testing.assert_allclose(run.ledger.kinetic, run.ledger.kinetic[0], rtol=1e-6)
-            assert run.ledger.worst_ratio < 1e-9
+            if followed(run, formulation, tilt):
+                np.testing.assert_allclose(run.ledger.kinetic, run.ledger.kinetic[0], rtol=1e-6)
+                assert np.abs(run.ledger.residual).max() < 1e-11 * run.ledger.kinetic[0]
 
 
 @every_formulation
-def test_a_driven_parallelogram_follows_its_momentum_or_names_the_posture(formulation: pl.Rigid) -> None:
+def test_a_driven_parallelogram_follows_its_momentum(formulation: pl.Rigid) -> None:
     for tilt, motion in ((0.0, turning), (0.4, tilted)):
         driven = pl.connect(arm(formulation, tilt), pl.PrescribedMotion("drive", pl.motions.FunctionMotion(motion)))
         for step in STEPS:
-            run = pl.simulate(driven, UNTIL, pl.Gauss(2, step))
-            if run.ending.completed:
-                np.testing.assert_allclose(run.joint_position[-1], [tilt + END, -END, tilt + END], atol=2e-5)
-            else:  # nothing else may happen
-                assert isinstance(formulation, pl.GeometricallyExact)
-                assert "loop 'tip', which can move more than one way or none at drive = " in str(run.ending)
-                assert abs(run.joint_position[-1, 1]) < 1e-2
-                assert "drive another joint through it, or make a link flexible" in run.ending.remedy
+            followed(pl.simulate(driven, UNTIL, pl.Gauss(2, step)), formulation, tilt)
 
 
 @pytest.mark.parametrize("formulation", [pl.Rigid(), pl.PoseElement(elements=2)], ids=lambda each: type(each).__name__)
