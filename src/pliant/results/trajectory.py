@@ -316,8 +316,8 @@ class Trajectory(Shown, Renamed):
     wall_time: float
     source: Source
 
-    def __getstate__(self) -> dict[str, object]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}  # what was worked out can be again
+    def __getstate__(self) -> dict[str, object]:  # without what can be worked out again
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         chosen = {name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "substitution")}
@@ -576,11 +576,7 @@ class Trajectory(Shown, Renamed):
         accuracy: float | None = None,
         model: Model | None = None,
     ) -> Trajectory:
-        """Go on from the end of this run, also of one that stopped early, to ``until`` seconds of the same clock.
-
-        With the integrator that it had, to the last bit as one long run; else from its last state. A trajectory
-        from a file needs the ``model`` that ran, connected to the same components.
-        """
+        """Go on where this run ended; a trajectory from a file needs the ``model`` with its components."""
         from pliant.simulation.resume import resume
 
         return resume(self, until, integrator, outputs, progress, accuracy, model)
