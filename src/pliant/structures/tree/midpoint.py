@@ -331,7 +331,10 @@ OPEN = 1e-3  # of its size: violation of a loose constraint that is more than wh
 @inner_kernel
 def follow_momentum(mechanism: Mechanism, step: Step) -> bool:
     """Loosen constraints across change points, by the factors of `fit_velocities`; False if a loose one opens."""
-    acting.constraints(mechanism.loops, step.motion_end, step.violation)
+    for k in range(step.loop.shape[0]):
+        if step.rank[k, LOOSE] > 0.0:  # else the impulses of the fit stay where they are
+            acting.constraints(mechanism.loops, step.motion_end, step.violation)
+            break
     for k in range(step.loop.shape[0]):
         loose = step.rank[k, LOOSE] > 0.0
         if loose and abs(step.violation[k]) > OPEN * acting.constraint_size(mechanism.loops, k, step):
