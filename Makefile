@@ -9,14 +9,14 @@ INSTALL := $(PIP) install --quiet --no-compile --constraint constraints.txt
 WORKERS ?= 2
 SECONDS ?= 600
 
-.PHONY: demo test check docs fuzz bench wheel kernels format clean
+.PHONY: demo test check docs fuzz bench wheel compiled kernels format clean
 
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
 
-# Kernels are compiled first, side by side, so that the workers find them in the cache.
-test: $(VENV)/installed-test $(VENV)/browser
-	$(BIN)/python -m pliant.jit
+# Kernels are compiled while pip, which works by one core, unpacks what only tests need; their workers find them.
+test:
+	$(MAKE) --no-print-directory -j 2 compiled $(VENV)/installed-test $(VENV)/browser
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again"
 
 check: $(VENV)/installed-test $(VENV)/installed-check docs
@@ -31,8 +31,7 @@ docs: $(VENV)/installed-docs
 	$(BIN)/python -m docs.site.build build/site
 
 # Nonsense in bulk: robot files, public names, components, commands, damaged results and caches.
-fuzz: $(VENV)/installed-test
-	$(BIN)/python -m pliant.jit
+fuzz: $(VENV)/installed-test compiled
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 bench: $(VENV)/installed-bench
@@ -41,6 +40,9 @@ bench: $(VENV)/installed-bench
 # With the machine code of all kernels, for the processors of src/pliant/jit/store.py.
 wheel: $(VENV)/installed
 	$(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+
+compiled: $(VENV)/installed
+	$(BIN)/python -m pliant.jit
 
 # To be made anew when kernels get other arguments: the list of kernels that are compiled ahead.
 kernels: $(VENV)/installed-test
@@ -72,7 +74,7 @@ $(VENV)/browser: $(VENV)/made
 	touch $@
 
 # Byte code for those who start Python often, by all cores: pip would make it by one, and of tests of packages too.
-$(VENV)/installed-%: $(VENV)/made pyproject.toml
+$(VENV)/installed-%: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
 	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src > /dev/null
-	touch $(VENV)/installed $@
+	touch $@

@@ -1,8 +1,14 @@
-"""Wheels carry the machine code of their kernels; PLIANT_WITHOUT_KERNELS=1 leaves it out."""
+"""Wheels carry the machine code of their kernels; PLIANT_WITHOUT_KERNELS=1 leaves it out.
+
+On the page of a package the README stands alone, so its links are written out from the address of the repository: that
+of ``Repository`` in ``[project.urls]``, or PLIANT_REPOSITORY. Without either they stay as they are.
+"""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -10,6 +16,27 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 SHIPPED = not os.environ.get("PLIANT_WITHOUT_KERNELS")
+
+
+HERE = Path(__file__).parent
+LINK = re.compile(r"""(\]\(|\b(?:src|href)=")(?![a-z]+:|#|/)([^)"\s]+)""")
+PICTURES = (".png", ".gif", ".svg", ".jpg")
+
+
+def repository() -> str:
+    """Where the sources are to be seen, or nothing."""
+    project = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return os.environ.get("PLIANT_REPOSITORY") or project.get("urls", {}).get("Repository", "")
+
+
+def with_absolute_links(page: str, address: str) -> str:
+    """The page with links to files of the repository written out: pictures as such, all others as pages."""
+
+    def written(link: re.Match[str]) -> str:
+        kind = "raw" if link[2].lower().endswith(PICTURES) else "blob"
+        return f"{link[1]}{address.rstrip('/')}/{kind}/HEAD/{link[2].removeprefix('./')}"
+
+    return LINK.sub(written, page) if address else page
 
 
 class BuildWithKernels(build_py):
@@ -35,4 +62,10 @@ class WheelOfMachineCode(bdist_wheel):
         return ("py3", "none", platform) if SHIPPED else (python, abi, platform)
 
 
-setup(distclass=PackageOfMachineCode, cmdclass={"build_py": BuildWithKernels, "bdist_wheel": WheelOfMachineCode})
+if __name__ == "__main__":
+    setup(
+        long_description=with_absolute_links((HERE / "README.md").read_text(encoding="utf-8"), repository()),
+        long_description_content_type="text/markdown",
+        distclass=PackageOfMachineCode,
+        cmdclass={"build_py": BuildWithKernels, "bdist_wheel": WheelOfMachineCode},
+    )

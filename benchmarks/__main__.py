@@ -17,7 +17,10 @@ from benchmarks import (
     live,
     mechanisms,
     minimal,
+    opening,
     report,
+    sampled_control,
+    scenarios,
     startup,
 )
 from benchmarks.harness import Comparison, Problem, Session, compare
@@ -31,6 +34,9 @@ OWN = {
     "live": live.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,
+    "sampled_control": sampled_control.measure,
+    "opening": opening.measure,
+    "scenarios": scenarios.measure,
     "startup": startup.measure,
 }
 

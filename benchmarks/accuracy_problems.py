@@ -171,6 +171,48 @@ MOTIONS = {
 }
 
 
+# Motions on which nothing was tuned: they judge whether what holds above holds elsewhere.
+def soft_two(formulation: Formulation) -> pl.Arm:
+    """Two soft links in a row, the elbow damped, falling."""
+    links = soft(0.6, "upper"), soft(0.5, "lower")
+    joints = pl.RevoluteJoint("shoulder", "base", "upper"), pl.RevoluteJoint("elbow", "upper", "lower", damping=0.05)
+    return formulation.compile(pl.Robot("two", links, joints, gravity=(0.0, -4.0, 0.0)))  # type: ignore[return-value]
+
+
+def turned(*components: Component, length: float = 0.8) -> Callable[[Formulation], pl.Arm]:
+    """A round aluminium rod on a hinge, heavy at its end."""
+    metal = pl.Material(name="aluminium", young=70e9, density=2700.0, poisson=0.33, damping=2e-5)
+    rod = pl.FlexibleLink("rod", length, section=pl.Circle(radius=0.004), material=metal)
+    mass = pl.Payload("mass", "rod", mass=0.1, inertia=(1e-5, 1e-5, 1e-5))
+    robot = pl.Robot("rod", (rod,), (pl.RevoluteJoint("hinge", "base", "rod"),), payloads=(mass,), gravity=DOWN)
+    return lambda formulation: (
+        pl.connect(formulation.compile(robot), *components) if components else formulation.compile(robot)
+    )
+
+
+STOPPED = pl.JointPD(QUINTIC(0.0, 0.6, 0.3), stiffness=40.0, damping=1.5)
+HELD_OUT = {
+    "rod falls": Motion(turned(), 0.7),
+    "rod, turned fast": Motion(turned(pl.PrescribedMotion("hinge", QUINTIC(0.0, 2.0, 0.35))), 0.9),
+    "rod, servo": Motion(turned(STOPPED), 1.2),
+    "rod, two moves": Motion(
+        turned(
+            pl.PrescribedMotion(
+                "hinge", pl.motions.MotionSum((QUINTIC(0.0, 0.5, 0.3), pl.motions.Cycloid(0.0, 0.7, 0.8)))
+            )
+        ),
+        1.0,
+    ),
+    "two soft links": Motion(soft_two, 0.8, FINE),
+    "strip, torque": Motion(strip(pl.JointTorque("hub", pl.signals.Sine(1.5, 2.0)), damping=0.02), 0.9),
+    "strip, soft friction": Motion(strip(PD, friction=pl.joints.Friction(coulomb=0.3, smoothing_rate=0.2)), 1.0),
+    "strip, soft stop": Motion(
+        strip(PD, limits=pl.joints.Limits(-1.0, 0.9, stiffness=300.0, damping=4.0)), 0.7, FOLDED
+    ),
+    "two links, fast": Motion(driven("two_link_planar", 1.2, 0.4, 60.0, 5.0), 0.7),
+}
+
+
 def reference(motion: Motion, times: np.ndarray) -> pl.Trajectory:
     """The same motion on the finest mesh with the shortest steps."""
     model = motion.build(motion.finest)

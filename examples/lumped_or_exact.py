@@ -6,10 +6,10 @@ n fields per link the tip is off by less than 0.6 / n^2 of the largest deflectio
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import pliant as pl
+from pliant.view.figures.style import INK, color, styled
 
 FIELDS = (1, 2, 4, 8)
 SWINGS = {  # joints that turn, by how many radians, and in how many seconds
@@ -38,10 +38,9 @@ def apart(one: np.ndarray, other: np.ndarray, reach: float) -> float:
     return float(np.linalg.norm(one - other, axis=1).max()) / reach
 
 
-figure, panels = plt.subplots(2, 2, figsize=(8.0, 6.0), sharex=True, sharey=True, layout="tight")
 deflection: dict[str, list[float]] = {}
 difference: dict[str, list[list[float]]] = {}
-for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
+for name, (_, durations) in SWINGS.items():
     reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
     deflection[name], difference[name] = [], []
     for each in durations:
@@ -49,12 +48,17 @@ for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
         deflection[name].append(apart(path, led(pl.Rigid(), name, each), reach))
         difference[name].append([apart(path, led(pl.Lumped(fields), name, each), reach) for fields in FIELDS])
         print(f"{name}: {deflection[name][-1]:.1e} deflected, off by", *np.round(difference[name][-1], 6))
-    for fields, errors in zip(FIELDS, zip(*difference[name])):
-        panel.loglog(deflection[name], errors, "o-", label=f"fields per link: {fields}")
-    panel.loglog(deflection[name], deflection[name], "k:", label="rigid arm")
-    panel.set_title(name, fontsize="medium")
 
-panels[1, 1].legend(fontsize="small", loc="upper left")
-figure.supxlabel("largest deflection of the tip / reach")
-figure.supylabel("error of the tip / reach")
-figure.savefig("lumped_error.png", dpi=120)
+with styled(7.6, 6.0) as figure:
+    panels = figure.subplots(2, 2, sharex=True, sharey=True)
+    for panel, name in zip(panels.flat, SWINGS):
+        for k, (fields, errors) in enumerate(zip(FIELDS, zip(*difference[name]))):
+            words = f"{fields} field{'s' * (fields > 1)} a link"
+            panel.loglog(deflection[name], errors, "o-", color=color(k), markersize=4, label=words)
+        panel.loglog(deflection[name], deflection[name], ":", color=INK, label="rigid arm")
+        panel.set_title(name)
+    for below, beside in zip(panels[1], panels[:, 0]):
+        below.set_xlabel("largest deflection of the tip / reach")
+        beside.set_ylabel("error of the tip / reach")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(FIELDS) + 1)
+    figure.savefig("lumped_error.png", dpi=160)

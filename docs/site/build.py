@@ -11,9 +11,12 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 from docs.site.api import write_api
+from docs.site.font import NAME as FONT
+from docs.site.font import write_font
 from docs.site.notebook import write_notebook
 
 HERE = Path(__file__).resolve().parent
@@ -36,6 +39,7 @@ PAGES = (
 )
 TAG = re.compile(r"<(script|link|img|iframe|video|audio|source|object|embed)\b[^>]*>", re.IGNORECASE)
 FETCHED = re.compile(r"""\b(?:src|href|data|poster)\s*=\s*["']?\s*((?:https?:)?//[^"'\s>]+)""", re.IGNORECASE)
+MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 IN_STYLE = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])((?:https?:)?//[^"')\s]+)""", re.IGNORECASE)
 
 
@@ -51,6 +55,7 @@ def main() -> int:
     for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
         write_notebook(path, pages / "docs" / "notebooks")
     failed = sphinx(["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE), str(pages), str(site)])
+    write_font(formulas(site), site / "_static" / FONT)
     for path in sorted(site.rglob("*")):
         for address in fetched(path):
             print(f"{path.relative_to(site)} fetches {address}", file=sys.stderr)
@@ -66,6 +71,12 @@ def copy_pages(to: Path) -> None:
         target = to / inside
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / inside, target)
+
+
+def formulas(site: Path) -> str:
+    """What all formulas of the site are written with."""
+    pages = (path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
+    return unescape("".join(re.sub(r"<[^>]*>", "", found) for page in pages for found in MATHML.findall(page)))
 
 
 def fetched(path: Path) -> Iterator[str]:

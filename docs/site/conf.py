@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
+from docs.site.formulas import formula, indices
 
 HERE = Path(__file__).parent
 
@@ -59,21 +59,9 @@ def read(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n\n" + contents(source[0])
 
 
-def formula(display: str) -> Any:
-    """A visitor that writes a formula as MathML, which browsers draw by themselves."""
-
-    def visit(translator: Any, node: Any) -> None:
-        from docutils.nodes import SkipNode
-
-        text = convert(node.astext(), display=display)
-        translator.body.append(f'<div class="formula">{text}</div>' if display == "block" else text)
-        raise SkipNode
-
-    return visit
-
-
 def setup(app: Any) -> None:
     app.connect("source-read", read)
+    app.connect("doctree-read", indices)
     app.add_html_math_renderer("mathml", (formula("inline"), None), (formula("block"), None))
     app.connect("build-finished", first_page)
 

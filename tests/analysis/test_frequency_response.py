@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,22 @@ def test_zeros_of_a_beam_on_a_hub_are_the_frequencies_of_a_cantilever() -> None:
     # with the hub held in a given motion the same frequencies are poles
     moved = pl.frequency_response(arm, "hub.position", "tip.displacement[1]", np.geomspace(1.0, 100.0, 10))
     assert [each.frequency for each in moved.resonances] == pytest.approx(found, rel=1e-8)
+
+
+def test_frequencies_that_the_mesh_does_not_resolve_are_marked() -> None:
+    """The fifth mode of the clamped strip lies at 143.56 Hz; polynomials of degree 5 have it at 207 Hz."""
+    arm = pl.GeometricallyExact(degree=5).compile(pl.load(pl.library.path("steel_strip")))
+    held = pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)))
+    asked = "strip.tip.wrench[1]", "tip.displacement[1]"
+    with pytest.warns(
+        pl.PliantWarning, match=r"up to 200 Hz are asked for, but the mesh resolves motions up to 73.1 Hz"
+    ):
+        response = pl.frequency_response(held, *asked, [10.0, 50.0, 143.6, 200.0])
+    assert response.resolved.tolist() == [True, True, False, False]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pl.frequency_response(held, *asked, [10.0, 50.0]).resolved.all()
+        fine = pl.connect(pl.GeometricallyExact(degree=12).compile(arm.robot), *held.components)
+        better = pl.frequency_response(fine, *asked, [10.0, 50.0, 143.6, 200.0])
+    assert np.allclose(better.gain[:2], response.gain[:2], rtol=0.02)
+    assert abs(better.gain[2]) > 50.0 * abs(response.gain[2])

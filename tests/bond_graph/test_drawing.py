@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import pliant as pl
-from pliant.bond_graph.layout import Node, place
+from pliant.bond_graph.layout import Edge, Node, place
 from pliant.experiments.bond_graph_images import pictures
 from pliant.experiments.wang2017.bond_graph import rig_graph
 
@@ -119,7 +119,7 @@ def test_boxes_do_not_overlap_and_hold_their_text(name: str) -> None:
 
 def test_chains_lead_from_left_to_right() -> None:
     nodes = {name: Node(40.0, 20.0) for name in "abcd"}
-    place(nodes, [("a", "b"), ("b", "c"), ("c", "d")], [False] * 3, {})
+    place(nodes, [Edge("a", "b"), Edge("b", "c"), Edge("c", "d")], {})
     assert [node.x for node in nodes.values()] == sorted(node.x for node in nodes.values())
     assert len({node.y for node in nodes.values()}) == 1
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import pliant as pl
 from pliant.bond_graph import TF, TRANSLATION, Bond, C, Component, I, Integral, OneJunction, R, Se, Sf, ZeroJunction
@@ -18,7 +19,14 @@ from pliant.bond_graph import stepper as steppers
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm, Describes, Descriptor, Model
 from pliant.model.state import Cause
-from tests.bond_graph.systems import coupled_inertias, duffing, mass_spring_damper, pendulum, quarter_car
+from tests.bond_graph.systems import (
+    coupled_inertias,
+    duffing,
+    hydraulic_press,
+    mass_spring_damper,
+    pendulum,
+    quarter_car,
+)
 
 MASS, STIFFNESS, DAMPING = 2.0, 50.0, 0.3  # of `mass_spring_damper`
 
@@ -108,7 +116,10 @@ def test_its_trajectory_is_saved_and_loaded(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.state("wheel mass.p"), run.state("wheel mass.p"))
     np.testing.assert_array_equal(again.ledger.works["road"], run.ledger.works["road"])
     assert again.ports == run.ports
-    assert "kinetic energy" in run.table().columns
+    table = run.table()
+    np.testing.assert_array_equal(table["wheel mass.p"], run.state("wheel mass.p")[:, 0])
+    assert "kinetic energy" in table.columns
+    assert str(run).startswith("Trajectory, completed")
     assert any(line.name == "energy exchanged" for line in run.summary())
 
 
@@ -337,6 +348,20 @@ def test_ida_honours_its_tolerance_on_a_constraint() -> None:
         # some hundred steps, each to its tolerance, add up
         np.testing.assert_allclose(model.layout.part(run.states[-1], name), value, atol=1e-6)
     assert abs(run.ledger.residual[-1]) < 1e-5 * run.ledger.exchanged[-1]
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, 1e-9])
+def test_ida_keeps_to_its_tolerance_where_units_lie_far_apart(tolerance: float) -> None:
+    """A press of Pa and m^3/s, started by a push of its ram, against the exponential of its state matrix."""
+    system = hydraulic_press()
+    model = system.graph.compile()
+    start = model.initial_state() + np.array([0.0 if block.name != "ram.p" else 10.0 for block in model.layout.blocks])
+    until = 0.02
+    exact = expm(until * pl.linearize(model).A) @ start
+    run = pl.simulate(model, until, pl.IDA(tolerance=tolerance, absolute_tolerance=1e-3 * tolerance), initial=start)
+    largest = np.abs(run.states).max(axis=0)
+    # some hundred steps, each to its tolerance, add up
+    assert np.all(np.abs(run.states[-1] - exact) <= 100.0 * tolerance * np.maximum(largest, 1e-3))
 
 
 def test_units_do_not_change_numbers() -> None:

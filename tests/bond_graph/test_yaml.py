@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pliant as pl
-from pliant.bond_graph import Component, dump, load, loads, save
+from pliant.bond_graph import Beams, Bond, Component, I, OneJunction, R, Se, dump, load, loads, name, of, save
 from pliant.errors import InvalidFile, InvalidInput
 from tests.bond_graph.systems import LINEAR, NONLINEAR
 
@@ -44,6 +44,21 @@ graph:
 def test_graphs_are_written_and_read_back(name: str) -> None:
     graph = {**LINEAR, **NONLINEAR}[name]().graph
     assert loads(dump(graph)) == graph
+
+
+@pytest.mark.parametrize("name", ["two_link_planar", "seven_joint_two_flexible"])
+def test_arms_down_to_elements_are_written_and_read_back(name: str) -> None:
+    """Names of their parts have spaces, and their matrices many entries."""
+    graph = of(pl.load(pl.library.path(name)), Beams(1))
+    assert loads(dump(graph)) == graph
+
+
+def test_words_of_python_may_be_names() -> None:
+    parts = {"in": Se(effort=1.0), "is it": OneJunction(), "m": I(inertia=1.0), "loss": R(effort="f * 'is it'.f")}
+    bonds = [Bond("in", "is it"), Bond("is it", "m"), Bond("is it", "loss")]
+    graph = Component(parts, bonds, signals={"power": name("in.e") * name("is it.f"), "alone": name("is it.f")})
+    assert loads(dump(graph)) == graph
+    assert graph.compile().values([[2.0]], "'is it.f' + 'in'.e")[0] == 3.0
 
 
 def test_a_file_is_read_as_it_says(tmp_path: Path) -> None:

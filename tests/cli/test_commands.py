@@ -52,6 +52,32 @@ def test_help_loads_nothing_heavy() -> None:
     assert "simulate" in answer.stdout
 
 
+HEAVY = ("numba", "scipy", "xarray", "pandas", "h5py", "matplotlib", "PIL", "http.server")
+USED = (  # commands one after the other, and what each of them and those before may load; numba compiles what is new
+    ("describe macchelli_link", ""),
+    ("simulate macchelli_link --until 0.01 --step 0.005", "numba"),
+    ("modes macchelli_link --count 1", "numba scipy"),
+    ("simulate macchelli_link --until 0.01 --step 0.005 --output run.nc", "numba scipy xarray pandas h5py"),
+    ("view run.nc --output run.html", "numba scipy xarray pandas h5py"),
+)
+
+
+def test_no_command_loads_what_it_does_not_use(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pliant.cli.app import app\n"
+        f"for command, _ in {USED!r}:\n"
+        "    app(command.split(), standalone_mode=False)\n"
+        f"    print('loaded', *(name for name in {HEAVY!r} if name in sys.modules))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path)}
+    command = [sys.executable, "-c", code]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    found = [line.split()[1:] for line in answer.stdout.splitlines() if line.startswith("loaded")]
+    assert len(found) == len(USED)
+    for (words, allowed), loaded in zip(USED, found):
+        assert set(loaded) <= set(allowed.split()), words
+
+
 def test_version() -> None:
     assert run("--version").stdout == f"pliant {pliant.__version__}\n"
 

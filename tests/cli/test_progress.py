@@ -63,3 +63,21 @@ def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress.progress_after_a_second("equilibrium") as report:
         report(0.5)
     assert text.getvalue() == ""
+
+
+def test_lines_replace_each_other_on_a_terminal_and_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = screen(monkeypatch, terminal=True)
+    with progress.one_line_at_a_time() as told:
+        told("12 % done, lumped with 2 fields")
+        wait_until(text, "12 % done, lumped with 2 fields")
+        told("25 % done, rigid")
+        wait_until(text, "25 % done, rigid")
+    assert text.getvalue().endswith("\x1b[2K"), "the last line is not wiped"
+
+
+def test_lines_follow_each_other_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = screen(monkeypatch, terminal=False)
+    with progress.one_line_at_a_time() as told:
+        told("12 % done, lumped with 2 fields")
+        told("25 % done, rigid")
+    assert text.getvalue() == "12 % done, lumped with 2 fields ...\n25 % done, rigid ...\n"

@@ -106,9 +106,8 @@ def test_rounding_of_a_noisy_reading_adds_a_twelfth_of_the_step_squared() -> Non
             "Encoder: resolution = -1 rad or m must be at least 0; write the position between two counts in rad or m",
         ),
         (
-            lambda: pl.sensors.StrainGauge("upper", station=0.123456),
-            "StrainGauge: station = 0.123456 is no fraction of whole numbers up to 64;"
-            " write 0.122807017544 (7/57) or another share",
+            lambda: pl.sensors.Tachometer().reader(ARM),
+            "Tachometer: names no joint, but one number is read; write Tachometer(joint='shoulder')",
         ),
         (
             lambda: pl.sensors.StrainGauge("hand").reader(ARM),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pliant.components.signals import (
     Constant,
     FunctionSignal,
+    HeldTable,
     PiecewiseLinear,
     Signal,
     SignalSum,
@@ -29,6 +30,7 @@ SCALARS: list[Signal] = [
     Step(2.0, at=1.0),
     Sine(2.0, frequency=0.5),
     PiecewiseLinear(KNOTS, (0.0, 50.0, 0.0)),
+    HeldTable(KNOTS, (0.0, 50.0, 0.0)),
     SignalTable(KNOTS, (0.0, 50.0, 0.0)),
     SignalSum([Constant(1.0), Sine(2.0, 3.0)]),
     FunctionSignal(np.cos),
@@ -38,6 +40,7 @@ VECTORS: list[Signal] = [
     Step(np.array(WRENCH), at=1.0),
     Sine(WRENCH, frequency=0.5),
     PiecewiseLinear(KNOTS, np.outer(KNOTS, WRENCH)),
+    HeldTable(KNOTS, np.outer(KNOTS, WRENCH)),
     SignalTable(KNOTS, np.outer(KNOTS, WRENCH)),
     SignalSum([Constant(WRENCH), Step(WRENCH)]),
     FunctionSignal(lambda t: np.outer(t, WRENCH)),
@@ -58,6 +61,15 @@ def test_step_takes_its_value_from_the_right() -> None:
     step = Step(WRENCH, at=1.0)
     np.testing.assert_array_equal(step.evaluate(np.array([0.0, 1.0 - 1e-12, 1.0, 2.0]))[:, 5], [0.0, 0.0, 6.0, 6.0])
     assert step.breaks == (1.0,)
+
+
+def test_a_held_table_is_a_sum_of_steps() -> None:
+    held = HeldTable((0.5, 1.0, 2.5), (3.0, -1.0, 2.0))
+    times = np.array([0.0, 0.5 - 1e-12, 0.5, 0.9, 1.0, 2.4, 2.5, 9.0])
+    np.testing.assert_array_equal(held.evaluate(times), [0.0, 0.0, 3.0, 3.0, -1.0, -1.0, 2.0, 2.0])
+    steps = SignalSum([Step(3.0, at=0.5), Step(-4.0, at=1.0), Step(3.0, at=2.5)])
+    np.testing.assert_array_equal(held.evaluate(times), steps.evaluate(times))
+    assert held.breaks == steps.breaks == (0.5, 1.0, 2.5)
 
 
 def test_opposite_steps_make_a_pulse() -> None:

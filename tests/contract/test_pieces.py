@@ -32,6 +32,15 @@ class Integral:
         return 2.0 * missing + 0.1 * float(self.memory[0]) - 0.05 * float(sample.joint_rates[0])
 
 
+class Inertial:
+    """A law that reads an inertial unit, which holds its readings for longer than the law's period."""
+
+    memory = ()
+
+    def __call__(self, sample: pl.control.Sample) -> float:
+        return -1e-3 * float(sample.readings[0][5])
+
+
 def counting() -> Callable[[pl.control.Sample], float]:
     """A law that remembers by a variable of the function around it."""
     asked = 0
@@ -65,6 +74,20 @@ DRIVES: dict[str, Callable[[], tuple[object, ...]]] = {
         pl.control.PositionLoop(pl.motions.Quintic(0.4, 0.5, 0.03), 5.0, 4e-3, delay=1e-3, encoder=ENCODER),
     ),
     "noisy servo": lambda: (pl.control.VelocityServo(0.02, 2e-3, tachometer=NOISY),),
+    "discrete": lambda: (
+        pl.control.DiscreteController(
+            pl.control.StateSpace.transfer_function([0.1, -0.09], [1.0, -0.5]),
+            [pl.sensors.Accelerometer("link", noise=0.1)],
+            3e-3,
+            ["hinge"],
+            references=pl.signals.Sine(0.3, 20.0),
+            delay=4e-3,
+            limit=0.05,
+        ),
+        pl.control.SampledController(
+            Inertial(), 4e-3, sensors=[pl.sensors.Imu("link", period=8e-3, rate_noise=0.01)], name="inertial"
+        ),
+    ),
     "motor": lambda: (pl.GearMotor("hinge", 1e-4, 10.0, stiffness=500.0, damping=0.5), HELD),
     "motion": lambda: (pl.PrescribedMotion("hinge", pl.motions.Quintic(0.4, 0.6, 0.03)),),
 }
@@ -160,7 +183,8 @@ def test_pieces_at_many_times() -> None:
 @pytest.mark.parametrize("kind", [KINDS[k] for k in (0, 2, 4, 7)], ids=str)  # one of each structure
 def test_a_saved_and_a_pickled_run_go_on(kind: Kind, tmp_path: Path) -> None:
     def model() -> pl.Model:
-        return pl.connect(swing(kind), pl.control.SampledController(Integral(), 3e-3, delay=4e-3, encoder=ENCODER))
+        law = pl.control.SampledController(Integral(), 3e-3, delay=4e-3, encoder=ENCODER)
+        return pl.connect(swing(kind), law, *DRIVES["discrete"]())
 
     whole, first = pl.simulate(model(), SECOND, GAUSS), pl.simulate(model(), FIRST, GAUSS)
     first.save(tmp_path / "first.nc")

@@ -10,9 +10,13 @@ import re
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
 
+from benchmarks.compared import renewed
 from docs.site.api import page_text, pages
 from docs.site.build import copy_pages, fetched
+from docs.site.font import write_font
+from docs.site.formulas import written
 from docs.site.notebook import run
 from docs.thumbnails import PAGE as GALLERY
 from docs.thumbnails import SMALL, page
@@ -72,6 +76,56 @@ def test_what_a_browser_would_fetch_is_found(words: str, address: str, tmp_path:
     shown = tmp_path / "page.html"
     shown.write_text(words)
     assert list(fetched(shown)) == ([address] if address else [])
+
+
+@pytest.mark.parametrize(("page", "name"), [("compare.md", "all arms"), ("choose.md", "three arms")])
+def test_measured_tables_can_be_written_anew(page: str, name: str) -> None:
+    before = text(ROOT / "docs" / page)
+    after = renewed(before, name, "| another table |")
+    assert after.count("| another table |") == 1
+    assert len(after) < len(before) - 500, "the old table is still there"
+    with pytest.raises(ValueError, match="no marks <!-- nothing -->"):
+        renewed(before, "nothing", "")
+
+
+DISPLAYED = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_formulas_are_written_and_numbered_once(path: Path) -> None:
+    shown = [written(latex, "block") for latex in DISPLAYED.findall(text(path))]
+    assert text(path).count("$$") == 2 * len(shown)
+    numbers = [number for each in shown for number in re.findall(r'class="number">\((\w+)\)', each)]
+    assert len(numbers) == len(set(numbers)) == text(path).count(r"\tag{")
+    assert all("\\" not in each for each in shown)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if path.stem.startswith("theory_")], ids=lambda path: path.stem
+)
+def test_theory_has_no_formula_as_plain_text(path: Path) -> None:
+    page = re.sub(r"^```python\n.*?^```$", "", text(path), flags=re.MULTILINE | re.DOTALL)
+    assert "```" not in page
+    assert not re.search(r"\n\n    \S", page)
+
+
+def test_what_no_formula_can_show_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"\\\\nonsense"):
+        written(r"a = \nonsense{b}", "block")
+
+
+def test_the_font_of_formulas_has_their_letters_and_places_indices(tmp_path: Path) -> None:
+    write_font("V' = αβ + x \u2032", tmp_path / "font.woff")
+    font = TTFont(tmp_path / "font.woff")
+    letters = {ord(letter) for letter in "V=αβ+x()∑\u2032"} | {0x1D449, 0x1D6FC, 0x1D465}  # the last three are italic
+    assert letters <= set(font.getBestCmap())
+    table = font["MATH"].table
+    assert table.MathConstants.SubscriptShiftDown.Value > 0
+    sizes = dict(zip(table.MathVariants.VertGlyphCoverage.glyphs, table.MathVariants.VertGlyphConstruction))
+    heights = [each.AdvanceMeasurement for each in sizes["parenleft"].MathGlyphVariantRecord]
+    assert len(heights) == 5
+    assert heights == sorted(heights)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -201,6 +201,91 @@ def components(random: Random) -> str:
     return finite(pl.simulate(pl.connect(arm, *(part() for _ in range(random.randint(1, 2)))), **SHORT))
 
 
+def attachments(random: Random) -> str:
+    """Connect what acts between places, on the base or at instants, of any size, and step it."""
+    arm = random.choice(arms())
+    sizes = [random.choice((1.0, -1.0, 0.0)) * 10.0 ** random.uniform(-9.0, 9.0) for _ in range(8)]
+    names = (*arm.link_names, "base", "nothing")
+    first, second = (
+        pl.At(
+            random.choice(names), random.choice((pl.End.TIP, pl.End.ROOT)), (0.0, sizes[0] * random.choice((0, 1)), 0.0)
+        )
+        for _ in range(2)
+    )
+    joint = random.choice((*arm.joint_names, "nobody"))
+    axis, six = tuple(sizes[:3]), tuple(sizes[:6])
+    times = [0.0, 1e-3, random.choice((2e-3, 1e-3, sizes[6]))]
+    signal = random.choice(
+        (
+            lambda: pl.signals.PiecewiseLinear(times, sizes[:3]),
+            lambda: pl.signals.SignalTable(times, sizes[:3]),
+            lambda: pl.signals.SignalSum((pl.signals.Constant(sizes[0]), pl.signals.Sine(sizes[1], 100.0))),
+            lambda: pl.signals.FunctionSignal(lambda t: sizes[0] * t ** random.choice((-1, 0, 2, 40))),
+        )
+    )
+    motion = random.choice(
+        (
+            lambda: pl.motions.Cycloid(0.0, sizes[0], 2e-3),
+            lambda: pl.motions.MotionTable(times, sizes[:3]),
+            lambda: pl.motions.SmoothStart(sizes[0], 1e-3),
+            lambda: pl.motions.FunctionMotion(lambda t: (sizes[0] * t, sizes[0] + 0.0 * t, 0.0 * t)),
+        )
+    )
+    law = random.choice((lambda sample: sizes[0], lambda sample: "full", lambda sample: sample.joint_positions[9]))
+    part = random.choice(
+        (
+            lambda: pl.SpringDamper("coil", first, second, *sizes[:3]),
+            lambda: pl.Bushing("pad", first, second, six, six),
+            lambda: pl.Wall("wall", first, axis, axis, *sizes[3:5]),
+            lambda: pl.Tendon("cable", (first, second), *sizes[:2]),
+            lambda: pl.TunedMassDamper("damper", first, *sizes[:3], axis=axis),
+            lambda: pl.BaseMotion(y=motion()),
+            lambda: pl.PointWrench(first, pl.signals.Constant(six)),
+            lambda: pl.JointTorque(joint, signal()),
+            lambda: pl.PrescribedMotion(joint, motion()),
+            lambda: pl.control.SampledController(law, 10.0 ** random.uniform(-4.0, 0.0)),
+            lambda: pl.control.VelocityServo(gain=sizes[0], period=1e-3),
+            lambda: pl.PortSignal(joint, signal()),
+        )
+    )
+    return finite(pl.simulate(pl.connect(arm, *(part() for _ in range(random.randint(1, 2)))), **SHORT))
+
+
+@cache
+def formulation_classes() -> tuple[type, ...]:
+    found = {each for name in dir(pl) if inspect.isclass(each := getattr(pl, name)) and hasattr(each, "compile")}
+    others = (pl.lumped, pl.equivalent_rigid_link, pl.corotational, pl.pseudo_spectral, pl.solids, pl.control)
+    found |= {each for group in others for name in dir(group) if whole(each := getattr(group, name))} - {
+        pl.control.Sample
+    }
+    return tuple(sorted((each for each in found if whole(each)), key=lambda each: each.__qualname__))
+
+
+def choices(random: Random) -> str:
+    """Build a formulation, or what is chosen with one, from values that may not fit; compile and look at it."""
+    kind = random.choice(formulation_classes())
+    fields = [field for field in dataclasses.fields(kind) if field.init]
+    asked = [f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING or random.random() < 0.4]
+    pick = random.choice((value, sensible, lambda stream: stream.choice((1, 2, 3, 0, 10**6, {"strip": 2}, {"x": 1}))))
+    built: Any = kind(**{name: pick(random) for name in asked})
+    repr(built)
+    if not hasattr(built, "compile"):
+        return "built"
+    arm = built.compile(pl.load(pl.library.path("steel_strip")))
+    look = random.choice(
+        (
+            lambda: pl.modes(arm, count=random.choice((1, 3, 0, -1))),
+            lambda: pl.equilibrium(arm, load_steps=random.choice((1, 0, 5))),
+            lambda: pl.linearize(arm),
+            lambda: pl.frequency_response(arm, random.choice(("hub", "nobody")), "hub.rate", value(random)),
+            lambda: pl.forward_kinematics(arm, value(random)),
+            lambda: pl.inverse_kinematics(arm, value(random)),
+        )
+    )
+    look()
+    return "looked at"
+
+
 OPTIONS = re.findall(
     r"\S+",
     "--until --step --order --accuracy --degree --elements --outputs --move --pd --hold --rigid --tip --figures --count"
@@ -286,5 +371,6 @@ def cache_files(random: Random) -> str:
 
 
 FUZZERS: dict[str, Attempt] = {
-    each.__name__: each for each in (robot_files, api, components, command_line, result_files, cache_files)
+    each.__name__: each
+    for each in (robot_files, api, components, command_line, result_files, cache_files, attachments, choices)
 }

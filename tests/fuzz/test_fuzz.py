@@ -10,6 +10,7 @@ from tests.fuzz.fuzzers import FUZZERS
 from tests.fuzz.judge import judged
 
 TRIED = {"robot_files": 150, "api": 1500, "components": 60, "command_line": 40, "result_files": 60, "cache_files": 100}
+TRIED |= {"attachments": 40, "choices": 40}
 KEPT = [line.split() for line in Path(__file__).with_name("cases.txt").read_text().splitlines() if line.strip()]
 
 

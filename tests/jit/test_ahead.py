@@ -51,7 +51,7 @@ class FakeWorker:
     def answer(self, number: int) -> str:
         with self.lock:
             self.done.append(number)
-        return "" if number == self.dies_at else "TypeError: odd" if number == 7 else "done"
+        return "" if number == self.dies_at else "TypeError: odd" if number == 7 else f"done {0.5 * number}"
 
 
 def crew(monkeypatch: pytest.MonkeyPatch, dies_at: int = -1) -> tuple[ahead.Crew, list[int]]:
@@ -63,13 +63,19 @@ def crew(monkeypatch: pytest.MonkeyPatch, dies_at: int = -1) -> tuple[ahead.Crew
     return ahead.Crew(tasks, 2), done
 
 
-def test_parts_are_compiled_before_what_calls_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_compiled_before_what_calls_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[Any]
+) -> None:
     team, done = crew(monkeypatch)
     assert team.work()
     assert sorted(done) == list(range(7))
     for number, task in team.tasks.items():
         assert all(done.index(part) < done.index(number) for part in task.parts)
     assert team.progress()[:2] == (7, 7)
+    team.tell_times()
+    table = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in table[:2]] == [["3.00", "part", "module:f6"], ["2.50", "entry", "module:f5"]]
+    assert "all 7" in table[-1]
 
 
 def test_a_worker_that_dies_leaves_its_work_to_the_others(

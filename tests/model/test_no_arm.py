@@ -41,7 +41,7 @@ def test_it_is_simulated() -> None:
     names = [line.name for line in run.summary()]
     assert "energy exchanged" in names
     assert not any("tip" in name for name in names)
-    assert list(run.table().columns) == ["time", "kinetic energy", "strain energy"]
+    assert list(run.table().columns) == ["time", "x", "v", "kinetic energy", "strain energy"]
 
 
 def test_steps_of_chosen_length_are_driven_the_same_way() -> None:

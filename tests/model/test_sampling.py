@@ -31,6 +31,7 @@ class Diary:
     period: float
     delay: float = 0.0
     joints: tuple[str, ...] = ("hinge",)
+    accelerations: bool = False
     times: list[float] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
 

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.components.connect import Connected
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import Arm, Model
 from pliant.model.error_estimate import indicated, local_errors
 from pliant.model.sampling import Sample
-from pliant.simulation.accuracy import order_seen
+from pliant.simulation.law_copies import with_copied_laws
+from pliant.simulation.trials import order_seen, unfollowed
 from tests.support.arms import ASIDE, SLOW, two_links
 
 
@@ -252,3 +254,64 @@ def test_refusals() -> None:
     assert "accuracy" in said(lambda: pl.simulate(model, 1.0, accuracy="high"))  # type: ignore[arg-type]
     with pytest.warns(DeprecationWarning, match="accuracy"):
         assert pl.simulate(model, 0.1, pl.Adaptive(1e-3)).error is not None
+
+
+def test_sources_that_few_steps_would_alias_are_followed_from_the_first_trial_on() -> None:
+    """A force of 1002 Hz on a strip: 16 steps, or steps of 1 ms, would see a slow one."""
+    arm = pl.GeometricallyExact().compile(pl.load(pl.library.path("steel_strip")))
+    force = pl.TipWrench("strip", pl.signals.Sine((0.0, 3.0, 0.0, 0.0, 0.0, 0.0), 1002.0))
+    model = pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)), force)
+    run = pl.simulate(model, 0.1, accuracy=1e-3, outputs=20)
+    assert not [each for each in run.warnings() if "changes faster" in each]
+    # the answer: 32 steps of order 6 in each cycle of the force; twice as many change it by 2e-9 m
+    fine = pl.connect(pl.GeometricallyExact(8).compile(arm.robot), *model.components)
+    answer = pl.simulate(fine, 0.1, pl.Gauss(6, 1.0 / 1002.0 / 32.0), outputs=run.time)
+    assert run.error is not None
+    assert np.linalg.norm(run.tip_position - answer.tip_position, axis=1).max() <= run.error.total
+    assert run.error.reached
+
+
+class Shaking:
+    """A stand-in for an arm whose tip swings slowly, and fast by a small amplitude."""
+
+    def __init__(self, slow: float, fast: float) -> None:
+        self.slow, self.fast = slow, fast
+
+    def load_flows(self, states: np.ndarray, loads: tuple[object, ...]) -> np.ndarray:
+        n = np.arange(len(states))
+        v = self.slow * np.cos(0.1 * n) + self.fast * (-1.0) ** n
+        return np.stack([v, *5 * [0.0 * v]], axis=1)[:, None]
+
+
+def test_vibrations_that_steps_do_not_follow_are_seen_in_velocities() -> None:
+    """v = A w (-1)^n with w = 2 / h is seen as 1.5 * 2 A, the slow swing as nothing: (2 sin 0.05)^6 / 64 of it."""
+    step, amplitude = 0.01, 1e-4
+    grid, states = step * np.arange(41), np.zeros((41, 1))
+    fast = Shaking(0.0, amplitude * 2.0 / step)
+    assert unfollowed(fast, ["tip"], grid, states) == pytest.approx(3.0 * amplitude)  # type: ignore[arg-type]
+    assert unfollowed(Shaking(1.0, 0.0), ["tip"], grid, states) < 1.5 * step * 1.6e-8  # type: ignore[arg-type]
+
+
+def plainly(sample: Sample) -> float:
+    return -float(sample.joint_rates[0])
+
+
+def test_only_laws_with_a_memory_are_copied() -> None:
+    arm = pl.Rigid().compile(two_links(section=SLOW))
+    for law, copied in ((plainly, False), (Integrator(), True), (of_an_outer_function()[0], True)):
+        controller = pl.control.SampledController(law, 0.02, joints=["shoulder"])  # type: ignore[arg-type]
+        model = pl.connect(arm, controller)
+        assert (with_copied_laws(model) is not model.inputs) == copied
+
+
+def test_meshes_are_joined_to_components_once() -> None:
+    model = slewed_strip(pl.GeometricallyExact())
+    assert isinstance(model, Connected)
+    assert model.by(pl.GeometricallyExact(3)) is model.by(pl.GeometricallyExact(3))
+    assert model.by(pl.GeometricallyExact(3)) is not model.by(pl.GeometricallyExact(4))
+
+
+def test_arms_are_known_by_their_type_in_any_order() -> None:
+    model = slewed_strip(pl.GeometricallyExact())
+    arm = model.arm  # type: ignore[attr-defined]
+    assert [isinstance(each, Arm) for each in (model, arm, object(), arm, model)] == [True, True, False, True, True]

@@ -82,3 +82,24 @@ def test_a_start_that_contradicts_a_prescribed_motion_is_refused(strip: pl.Arm) 
             pl.simulate(closed, 0.01, STEPS, initial=start)
     agreeing = strip.initial_state(np.array([0.5]), np.zeros(1))
     assert pl.simulate(closed, 0.01, STEPS, initial=agreeing).ending.completed
+
+
+def test_a_run_of_some_accuracy_takes_steps_that_follow_the_source(strip: pl.Arm) -> None:
+    """Trials that ask the force less than twice in a period of 1 ms would agree with each other, and see nothing of it.
+
+    Steps of order 6 ask it three times; `test_accuracy` compares such a run with a much finer one.
+    """
+    shaken = pl.TipWrench("strip", pl.signals.Sine((0.0, 0.0, 40.0, 0.0, 0.0, 0.0), 1002.0))
+    run = pl.simulate(pl.connect(strip, shaken, pl.PrescribedMotion("hub", pl.motions.Hold(0.0))), 0.05, accuracy=1e-3)
+    assert not [each for each in run.warnings() if "changes faster" in each]
+    assert 3.0 * run.statistics["steps"] > 2.0 * 2.0 * 50.0
+
+
+def test_a_base_that_moves_faster_than_the_steps_is_told(strip: pl.Arm) -> None:
+    w = 2.0 * np.pi * 1002.0
+    shaken = pl.motions.FunctionMotion(
+        lambda t: (1e-6 * np.sin(w * t), 1e-6 * w * np.cos(w * t), -1e-6 * w**2 * np.sin(w * t))
+    )
+    model = pl.connect(strip, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)), pl.BaseMotion(y=shaken))
+    said = pl.simulate(model, 0.02, STEPS).warnings()
+    assert any(each.startswith("the motion of the base changes faster than steps") for each in said)

@@ -31,8 +31,7 @@ from pliant.view.figures import (
 )
 from pliant.view.figures.style import choose_projection
 from tests.support.fake_arm import fake_trajectory
-
-ALL = [draw_motion, draw_loads, draw_strains, draw_ledger, draw_shape]
+from tests.support.figures import ALL
 
 
 def lifted(trajectory: Trajectory) -> Trajectory:
@@ -167,7 +166,7 @@ def test_thirty_lines_differ_and_no_colour_fades_on_white() -> None:
 def test_a_figure_shows_itself_in_a_notebook() -> None:
     picture, size = draw_motion(fake_trajectory(outputs=5))._repr_png_()
     assert picture.startswith(b"\x89PNG")
-    assert size == {"width": 1020, "height": 420}
+    assert size == {"width": 960, "height": 420}  # 9.6 x 4.2 inches, 100 pixels each
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.analysis.linearize import first_order, held_ports, linearize, unit_of_ratio
 from pliant.analysis.modes import linearised, refuse_stillness
-from pliant.errors import InvalidInput
-from pliant.model.contract import FirstOrder, Model
+from pliant.errors import InvalidInput, clip, tell
+from pliant.model.contract import Arm, FirstOrder, Model
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem
 from pliant.model.state import Array
 from pliant.robot.robot import nearest
+from pliant.simulation.deflection_error import NEARLY_UNRESOLVED, resolution
 
 Complex = NDArray[np.complex128]
 
@@ -125,6 +126,12 @@ class FrequencyResponse:
     gain: Complex
     unit: str = ""
     channel: Channel | None = field(default=None, repr=False)
+    resolved_up_to: float = np.inf  # Hz: beyond, the mesh of the model has its modes elsewhere than a finer one
+
+    @property
+    def resolved(self) -> NDArray[np.bool_]:
+        """At which frequencies the mesh of the model can be believed."""
+        return np.asarray(self.frequency < self.resolved_up_to)
 
     @cached_property
     def resonances(self) -> tuple[Extreme, ...]:
@@ -177,10 +184,16 @@ def frequency_response(
     alone. The input may also be a flow or a joint position, such as ``shoulder.rate``: it is then imposed, by whatever
     effort that takes at the same port. At prescribed joints and the base the world decides the flow, so that alone
     ``elbow`` means ``elbow.rate``, and ``elbow.acceleration`` is an input too; the others keep to their motion.
-    A model is linearised about ``state`` at ``time``. At 0 Hz and at undamped resonances gains that
+    A model is linearised about ``state`` at ``time``. Where its mesh does not resolve the frequencies, it says so; see
+    ``resolved`` of the response. At 0 Hz and at undamped resonances gains that
     have no limit are infinite, but for round-off.
     """
-    at = np.atleast_1d(np.asarray(frequencies, float))
+    try:
+        at = np.atleast_1d(np.asarray(frequencies, float))
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"frequencies = {clip(repr(frequencies))} is no row of numbers; give them in Hz, such as [1.0, 2.0]"
+        ) from None
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
         raise InvalidInput("frequencies must be one row of finite numbers in Hz, none negative; correct them")
     if isinstance(model, LinearSystem):
@@ -204,7 +217,21 @@ def frequency_response(
     if imposed and sink == input:
         return FrequencyResponse(source, sink, at, np.ones(len(at), complex), unit)
     channel = Channel(system, source, sink, imposed)
-    return FrequencyResponse(source, sink, at, channel.at(2j * np.pi * at), unit, channel)
+    limit = _resolved_up_to(model)
+    if at.max() >= limit:
+        tell(
+            [
+                f"frequencies up to {at.max():.4g} Hz are asked for, but the mesh resolves motions up to {limit:.3g} Hz"
+                " only, as a finer one tells; raise the degree or the number of elements"
+            ]
+        )
+    return FrequencyResponse(source, sink, at, channel.at(2j * np.pi * at), unit, channel, limit)
+
+
+def _resolved_up_to(model: object) -> float:
+    """Hz; infinite where there is no mesh, or none to compare with."""
+    known = resolution(model) if isinstance(model, Arm) else None
+    return np.inf if known is None else NEARLY_UNRESOLVED * known.limit
 
 
 def _imposed(both: LinearSystem) -> LinearSystem:

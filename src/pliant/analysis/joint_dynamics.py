@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, clip
 from pliant.mechanics import rigid_body
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
 from pliant.model.contract import Arm
@@ -214,7 +214,12 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
 
 def checked_row(name: str, values: ArrayLike, count: int, wanted: str) -> Array:
     """One row of so many finite numbers."""
-    array = np.asarray(values, float)
+    try:
+        array = np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"{name} = {clip(repr(values))} is no row of numbers; give {count} finite {wanted}"
+        ) from None
     if array.shape != (count,) or not np.all(np.isfinite(array)):
         raise InvalidInput(f"{name} has shape {array.shape} or is not finite; give {count} finite {wanted}")
     return array

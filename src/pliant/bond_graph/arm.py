@@ -25,26 +25,13 @@ from pliant.components import kinds
 from pliant.components.motions import Hold
 from pliant.components.signals import Constant
 from pliant.errors import InvalidInput, refuse_outside
-from pliant.formulas.expression import Expression, constant, exp, larger, name, sign, tanh
+from pliant.formulas.expression import Expression, exp, larger, name, sign, tanh
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of
 from pliant.model.contract import Arm
 from pliant.model.state import Array
-from pliant.robot import (
-    At,
-    End,
-    FixedJoint,
-    FlexibleLink,
-    Joint,
-    LinearLaw,
-    LoopKind,
-    PrismaticJoint,
-    ReducedLink,
-    RevoluteJoint,
-    RigidLink,
-    Robot,
-)
-from pliant.robot.joint import BASE, AxisJoint
+from pliant.robot import At, End, FlexibleLink, LinearLaw, LoopKind, ReducedLink, RigidLink, Robot
+from pliant.robot.joint import BASE, AxisJoint, FixedJoint, Joint, PrismaticJoint, RevoluteJoint
 from pliant.robot.loop import LoopJoint, parent_frame
 from pliant.spatial.arrays import rotation_from_vector
 
@@ -88,32 +75,35 @@ def of(arm: Arm | Robot, links: Beams | MixedElements | None = None) -> Componen
 
 
 def _drives(arm: Arm) -> dict[str, Source]:
-    """Sources of joints for what is connected to an arm; motions and torques in time are left open."""
+    """Sources of joints for what is connected to an arm."""
+    joints = {joint.name: joint for joint in arm.robot.joints}
     drives: dict[str, Source] = {}
     for part in getattr(arm, "components", ()):
         for each in part.attachments(getattr(arm, "given", arm)):
-            joint = each.joint if isinstance(each, kinds.OnJoint) else ""
-            owner = next((own for own in arm.robot.joints if own.name == joint), arm.robot.joints[0])
-            at, rate = (name(f"{joint} {word}") for word in words_of(owner))
-            domain = domain_of(owner)
-            match each:
-                case kinds.Feedback(reference=Hold(position=target)):
-                    made: Source = Se(effort=each.stiffness * (target - at) - each.damping * rate, domain=domain)
-                case kinds.Torque(signal=Constant(value=float(value))):
-                    made = Se(effort=value, domain=domain)
-                case kinds.Torque():
-                    made = Se(domain=domain)
-                case kinds.Prescription(motion=motion):
-                    made = Sf(flow=0.0 if isinstance(motion, Hold) else None, domain=domain)
-                case _:
-                    made, joint = Se(), ""
-            if not joint or joint in drives:
+            joint = joints.get(getattr(each, "joint", ""))
+            made = _drive(each, joint) if joint else None
+            if joint is None or made is None or joint.name in drives:
                 raise InvalidInput(
                     f"{type(part).__name__} has no place in the bond graph of an arm, which takes one torque, motion or"
                     " law with a Hold for each joint; connect it to the arm alone"
                 )
-            drives[joint] = made
+            drives[joint.name] = made
     return drives
+
+
+def _drive(contribution: object, joint: Joint) -> Source | None:
+    """The source of a joint; motions and torques in time are left open."""
+    at, rate = (name(f"{joint.name} {word}") for word in words_of(joint))
+    match contribution:
+        case kinds.Feedback(reference=Hold(position=target), stiffness=k, damping=d):
+            return Se(effort=k * (target - at) - d * rate, domain=domain_of(joint))
+        case kinds.Torque(signal=Constant(value=float(value))):
+            return Se(effort=value, domain=domain_of(joint))
+        case kinds.Torque():
+            return Se(domain=domain_of(joint))
+        case kinds.Prescription(motion=motion):
+            return Sf(flow=0.0 if isinstance(motion, Hold) else None, domain=domain_of(joint))
+    return None
 
 
 class Builder:
@@ -134,13 +124,8 @@ class Builder:
 
     def whole(self) -> Component:
         """Fig. 12a."""
-        robot, axes = self.robot, self.tips[BASE].rotation
-        ground = [joint.name for joint in robot.chain_order if joint.parent == BASE]
-        ports = {"base": f"{ground[0]}.left" if len(ground) == 1 else "ground", "end": f"{robot.tip_link}.right"}
-        if len(ground) > 1:
-            self.parts["ground"] = junction()
-            self.bonds += [Bond("ground", f"{each}.left") for each in ground]
-        for joint in robot.chain_order:
+        robot, joints = self.robot, self.robot.chain_order
+        for joint in joints:
             self.add_joint(joint)
             self.add_link(joint.child)
         for payload in robot.payloads:
@@ -151,31 +136,35 @@ class Builder:
             self.wire(payload.link, payload.name, side)
         for loop in robot.loops:
             self.add_loop(loop)
-        moving = [joint.name for joint in robot.chain_order if joint.moves]
-        joints = {joint.name: joint for joint in robot.chain_order}
-        told = [f"{joint} {word}" for joint in moving for word in words_of(joints[joint])]
-        signals: dict[str, Expression | tuple[Expression, ...]] = {each: name(each.replace(" ", ".")) for each in told}
+        ports = {"base": "ground", "end": f"{robot.tip_link}.right"}
+        match [f"{joint.name}.left" for joint in joints if joint.parent == BASE]:
+            case [alone]:
+                ports["base"] = alone
+            case several:
+                self.parts["ground"] = junction()
+                self.bonds += [Bond("ground", each) for each in several]
+        drives = {
+            each.name: self.drives.get(each.name, Se(effort=0.0, domain=domain_of(each)))
+            for each in joints
+            if each.moves
+        }
+        told = {f"{each.name} {word}": 1 for each in joints if each.moves for word in words_of(each)}
+        signals: dict[str, Any] = {each: name(each.replace(" ", ".")) for each in told}
         if "r" in getattr(self.parts[robot.tip_link], "signals", ()):
             signals["position"] = tuple(variables(f"{robot.tip_link}.r"))
-        manipulator = Component(
-            self.parts,
-            self.bonds,
-            ports | {joint: f"{joint}.drive" for joint in moving},
-            signals,
-            self.inputs,
-            self.wires,
-        )
-        columns = {word: tuple(constant(float(x)) for x in axes[:, k]) for k, word in enumerate(self.inputs, 1)}
-        sources = {joint: self.drives.get(joint, Se(effort=0.0, domain=domain_of(joints[joint]))) for joint in moving}
-        inputs = dict.fromkeys(told, 1)
-        parts: Parts = {CONTROLLER: Component(dict(sources), (), {each: each for each in moving}, inputs=inputs)}
-        parts[GROUND] = Component({"Sf": Sf(flow=(0.0,) * 6)}, ports={"ground": "Sf"}, signals=columns)
-        parts |= {MANIPULATOR: manipulator, TIP: Component({"Se": Se(effort=(0.0,) * 6)}, ports={"tip": "Se"})}
+        ports |= {joint: f"{joint}.drive" for joint in drives}
+        axes = {word: tuple(self.tips[BASE].rotation[:, k]) for k, word in enumerate(self.inputs, 1)}
+        parts: Parts = {
+            CONTROLLER: Component(dict(drives), ports={each: each for each in drives}, inputs=told),
+            GROUND: Component({"Sf": Sf(flow=(0.0,) * 6)}, ports={"ground": "Sf"}, signals=axes),
+            MANIPULATOR: Component(self.parts, self.bonds, ports, signals, self.inputs, self.wires),
+            TIP: Component({"Se": Se(effort=(0.0,) * 6)}, ports={"tip": "Se"}),
+        }
         bonds = [Bond(f"{GROUND}.ground", f"{MANIPULATOR}.base"), Bond(f"{TIP}.tip", f"{MANIPULATOR}.end")]
-        bonds += [Bond(f"{CONTROLLER}.{joint}", f"{MANIPULATOR}.{joint}") for joint in moving]
+        bonds += [Bond(f"{CONTROLLER}.{joint}", f"{MANIPULATOR}.{joint}") for joint in drives]
         wires = [Signal(f"{GROUND}.{word}", f"{MANIPULATOR}.{word}") for word in self.inputs]
         wires += [Signal(f"{MANIPULATOR}.{each}", f"{CONTROLLER}.{each}") for each in told]
-        if not moving:
+        if not drives:
             del parts[CONTROLLER]
         return Component(parts, bonds, wires=wires, about=f"the robot {robot.name}")
 
@@ -199,16 +188,17 @@ class Builder:
             self.parts[joint.name] = self.fixed(at)
         elif isinstance(joint, self.axis_joints) and plain:
             axis = np.array(joint.axis, float) / np.linalg.norm(joint.axis)
-            along, by = start.rotation @ axis * joint.initial_rate, axis * joint.initial_position
             self.parts[joint.name] = self.on_axis(joint, at, axis)
+            along, by = start.rotation @ axis * joint.initial_rate, axis * joint.initial_position
             if isinstance(joint, PrismaticJoint):
-                start = replace(start.moved(by), velocity=start.moved(by).velocity + along)
+                start = start.moved(by)
+                start = replace(start, velocity=start.velocity + along)
             else:
                 start = replace(start, rotation=start.rotation @ rotation_from_vector(by), spin=start.spin + along)
         else:
-            drive = ("drive",) if joint.moves else ()
             where = "at the end of a link" if plain else "at a station along a link"
-            self.parts[joint.name] = words_only(f"a {joint.word} joint {where}", "left", "right", *drive)
+            ports = ("left", "right", "drive") if joint.moves else ("left", "right")
+            self.parts[joint.name] = words_only(f"a {joint.word} joint {where}", *ports)
         self.roots[joint.child] = start
         self.wire(joint.parent, joint.name)
         self.bonds.append(Bond(f"{joint.name}.right", f"{joint.child}.left"))
@@ -233,15 +223,13 @@ class Builder:
         unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
         offset = section_axes() @ np.array(at.position, dtype=object)
         offset = offset + unit * name("position") if translates else offset
-        ties = {"v": ("Tr", beam.to_point(offset), TO_VELOCITY), "w": ("Rot", TO_SPIN, TO_SPIN)}
         tied: Parts = {"left": junction(), "right": junction()}
-        tied |= {own: (ZeroJunction if own == rate else OneJunction)(size=3) for own, _, _ in ties.values()}
-        tied |= {f"{each} left": TF(ratio=left) for each, (_, left, _) in ties.items()}
-        tied |= {
-            f"{each} right": TF(ratio=-1.0 * right if own == rate else right) for each, (own, _, right) in ties.items()
-        }
-        bonds = [bond for at in SIDES for each, tie in ties.items() for bond in chain(at, f"{each} {at}", tie[0])]
-        ports, inputs = {**SIDES, "drive": rate}, {**VECTORS, **({"position": 1} if translates else {})}
+        bonds: list[Bond] = []
+        for each, tie, left, right in (("v", "Tr", beam.to_point(offset), TO_VELOCITY), ("w", "Rot", TO_SPIN, TO_SPIN)):
+            kind, sign = (ZeroJunction, -1.0) if tie == rate else (OneJunction, 1.0)
+            tied |= {tie: kind(size=3), f"{each} left": TF(ratio=left), f"{each} right": TF(ratio=sign * right)}
+            bonds += [*chain("left", f"{each} left", tie), *chain("right", f"{each} right", tie)]
+        ports, inputs = {**SIDES, "drive": rate}, {**VECTORS, "position": 1} if translates else VECTORS
         bearing = Component(tied, bonds, ports, inputs=inputs, about=f"the {part} of the joint")
         return driven_joint(joint, {word: bearing}, tuple(f"{word}.{port}" for port in ports), unit, self.inputs, free)
 
@@ -300,12 +288,10 @@ class Builder:
             bonds.append(Bond("root", "Rigid Body.port"))
             wires = [Signal(f"root {word}", f"Rigid Body.{word}") for word in VECTORS]
         at_tip = axes @ matrix_of(link.tip_rotation).astype(object)
-        signals: dict[str, Any] = {
-            f"root {word}": beam.turned(f"root {word}", "root", start.rotation[:, k])
-            for k, word in enumerate(VECTORS, 1)
-        }
-        signals |= {word: tuple(at_tip[:, k]) for k, word in enumerate(VECTORS, 1)}
-        signals["r"] = Integral(tuple(variables("tip.f", 6)[:3]), tuple(start.moved(tip).position))
+        signals: dict[str, Any] = {"r": Integral(tuple(variables("tip.f", 6)[:3]), tuple(start.moved(tip).position))}
+        for k, word in enumerate(VECTORS, 1):
+            signals[f"root {word}"] = beam.turned(f"root {word}", "root", start.rotation[:, k])
+            signals[word] = tuple(at_tip[:, k])
         return Component(parts, bonds, {"left": "root", "right": "tip"}, signals, wires=wires, about="a rigid link")
 
 

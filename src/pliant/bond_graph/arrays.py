@@ -15,7 +15,7 @@ import numpy as np
 from pliant.bond_graph.equations import Equations, Row
 from pliant.bond_graph.step import Stored
 from pliant.formulas.expression import ZERO, Expression, constant, derivative, name, substituted
-from pliant.formulas.system import STATE, UNKNOWN, System, TapeWriter, at_part, degree, separate, system_of, triples
+from pliant.formulas.system import STATE, UNKNOWN, System, TapeWriter, at_part, degree, separate, system_of
 from pliant.formulas.tape import Ints, Tape
 from pliant.mechanics.shape_functions import gauss_rule
 
@@ -58,25 +58,18 @@ def stored_energies(equations: Equations) -> tuple[Tape, Ints, Stored, int]:
     stores = [block for block in equations.blocks if block.kind]
     curved: list[int] = []
     answers: list[tuple[int, ...]] = []
-    K: list[tuple[int, int, float, int]] = []
-    b: list[tuple[int, int, float, int]] = []
+    quadratic: list[tuple[int, ...]] = []
     for k, block in enumerate(stores):
-        own = int(block.kind == "I")
+        own, states = int(block.kind == "I"), range(block.first, block.first + len(block.starts))
         writer.add(k, at_part(block.energy, 0.0), {}, equations.rates)
-        states = range(block.first, block.first + len(block.starts))
-        gradient = [separate(derivative(block.energy, name(STATE, i))) for i in states]
-        if all(each.rest is ZERO for each in gradient):
-            for i, each in zip(states, gradient, strict=True):
-                K += [(i, leaf.index, by, own) for leaf, by in each.linear.items()]
-                b += [(i, i, each.constant, own)] if each.constant else []
-        else:
-            for part in (1.0, 0.0):
-                change.add(0, at_part(block.energy, part), {}, equations.rates)
-            answers += [(len(curved), i, *equations.answers[i]) for i in states]
-            curved.append(own)
-    at, by = triples([each[:3] for each in (*K, *b)])
-    of_kinetic = np.array([each[3] for each in (*K, *b)], np.int64)
-    table = np.array(answers, np.int64).reshape(-1, 4)
-    stored = Stored(at, by, of_kinetic, len(K), change.tape(), np.array(curved, np.int64), table)
+        if all(separate(derivative(block.energy, name(STATE, i))).rest is ZERO for i in states):
+            quadratic += [(equations.answers[i][1], equations.rates[i], own) for i in states]
+            continue
+        for part in (1.0, 0.0):
+            change.add(0, at_part(block.energy, part), {}, equations.rates)
+        answers += [(len(curved), i, *equations.answers[i]) for i in states]
+        curved.append(own)
+    pairs, table = (np.array(rows, np.int64).reshape(-1, k) for rows, k in ((quadratic, 3), (answers, 4)))
+    stored = Stored(pairs, change.tape(), np.array(curved, np.int64), table)
     kinetic = np.array([block.kind == "I" for block in stores], np.int64)
     return writer.tape(), kinetic, stored, max(writer.longest, change.longest)

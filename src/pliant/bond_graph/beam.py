@@ -8,12 +8,12 @@ node 1 to node 2 and m_1 in its plane of x and y, so that (5) holds with eta = m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, R, Se, ZeroJunction
@@ -25,6 +25,7 @@ from pliant.spatial.arrays import hat
 
 Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays
 Parts = dict[str, Part | Component]
+Inertias = Sequence[tuple[str, Array, float, bool]]
 IDENTITY, NONE = np.eye(3).astype(object), np.zeros((3, 3)).astype(object)
 TO_VELOCITY, TO_SPIN = np.hstack([IDENTITY, NONE]), np.hstack([NONE, IDENTITY])  # from a flow (v, w)
 ROOT = "root "  # before the names of signals of a root section; those of tips have no word
@@ -113,6 +114,25 @@ def director_moments(inertia: Array) -> Array:
     return np.asarray(0.5 * np.trace(inertia) * np.eye(3) - 0.5 * (inertia + inertia.T))
 
 
+def add_inertia(
+    parts: Parts, bonds: list[Bond], nodes: Mapping[str, tuple[Formulas, Pose]], share: ArrayLike, rows: Inertias
+) -> None:
+    """I fields of what moves with ``nodes``, junctions by name with the unit vectors of their sections and their start.
+
+    Each row is a name, a vector in the axes of a section, its amount, and whether the velocity of the section counts:
+    that of the point there, or only that of a director (15).
+    """
+    for word, vector, amount, is_point in rows:
+        field, free = np.kron(amount * np.asarray(share), np.eye(3)), float(is_point)
+        kept = [free * at.velocity + np.cross(at.spin, at.rotation @ vector) for _, at in nodes.values()]
+        sizes = {str(k): 3 for k in range(1, len(nodes) + 1)}
+        parts[f"I {word}"] = I(inertia=field, sizes=sizes, start=tuple(field @ np.concatenate(kept)))
+        for k, (node, (axes, _)) in enumerate(nodes.items(), 1):
+            tie = f"{'Tr' if is_point else f'Rot-{word}'} {k}"
+            parts[tie] = TF(ratio=np.hstack([free * IDENTITY, -hat(axes @ vector.astype(object))]))
+            bonds += chain(node, tie, f"I {word}.{k}")
+
+
 def rigid_body_motion(
     length: float, inertia: Sequence[float], ends: Sequence[Pose], gravity: Array, drag: Sequence[float]
 ) -> Component:
@@ -122,36 +142,22 @@ def rigid_body_motion(
     ``drag`` against the velocity and spin of sections, per length and in their axes.
     """
     share = length * np.array([[1.0 / 3.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0]])
-    parts: Parts = {"node 1": junction(), "node 2": junction()}
+    nodes = {f"node {k}": (section_axes(f"m{k}", f"n{k}"), start) for k, start in enumerate(ends, 1)}
+    parts: Parts = {node: junction() for node in nodes}
     bonds: list[Bond] = []
     signals: dict[str, Integral] = {}
-    for k, start in enumerate(ends, 1):
-        signals[f"r{k}"] = Integral(tuple(variables(f"node {k}.f", 6)[:3]), tuple(start.position))
-        signals |= {
-            f"{word}{k}": turned(f"{word}{k}", f"node {k}", start.rotation[:, "lmn".index(word)]) for word in "mn"
-        }
+    for k, (node, (axes, start)) in enumerate(nodes.items(), 1):
+        signals[f"r{k}"] = Integral(tuple(variables(f"{node}.f", 6)[:3]), tuple(start.position))
+        signals |= {f"{word}{k}": turned(f"{word}{k}", node, start.rotation[:, "lmn".index(word)]) for word in "mn"}
         if np.any(gravity):
             parts[f"weight {k}"] = Se(effort=(*(0.5 * length * inertia[0] * gravity), 0.0, 0.0, 0.0))
-            bonds += chain(f"weight {k}", f"node {k}")
+            bonds += chain(f"weight {k}", node)
         if any(drag):
-            axes = section_axes(f"m{k}", f"n{k}").T
-            parts[f"to axes {k}"] = TF(ratio=np.block([[axes, NONE], [NONE, axes]]))
+            parts[f"to axes {k}"] = TF(ratio=np.kron(np.eye(2), axes.T))
             parts[f"drag {k}"] = R(resistance=[0.5 * length * each for each in drag])
-            bonds += chain(f"node {k}", f"to axes {k}", f"drag {k}")
-    for word, amount in zip("rlmn", inertia, strict=True):
-        if amount == 0.0:
-            continue
-        kept = [
-            each.velocity if word == "r" else np.cross(each.spin, each.rotation[:, "lmn".index(word)]) for each in ends
-        ]
-        field = np.kron(amount * share, np.eye(3))
-        parts[f"I {word}"] = I(inertia=field, sizes={"1": 3, "2": 3}, start=tuple(field @ np.concatenate(kept)))
-        for k in (1, 2):
-            part = f"Tr {k}" if word == "r" else f"Rot-{word} {k}"
-            director = section_axes(f"m{k}", f"n{k}")[:, "rlmn".index(word) - 1]
-            ratio = TO_VELOCITY if word == "r" else np.hstack([NONE, -hat(director)])
-            parts[part] = TF(ratio=ratio)
-            bonds += chain(f"node {k}", part, f"I {word}.{k}")
+            bonds += chain(node, f"to axes {k}", f"drag {k}")
+    rows = zip("rlmn", np.eye(4)[:, 1:], inertia, (True, False, False, False), strict=True)
+    add_inertia(parts, bonds, nodes, share, [row for row in rows if row[2]])
     return Component(parts, bonds, {"1": "node 1", "2": "node 2"}, signals, about="inertia by directors, (14) to (18)")
 
 
@@ -192,28 +198,18 @@ def beam3d(link: FlexibleLink, span: tuple[float, float], ends: Sequence[Pose], 
     mass = link.inertia(middle)[0]
     inertia = (float(mass[0, 0]), *np.diagonal(director_moments(mass[3:, 3:])).tolist())
     turn = np.array([variables(f"{MODULATING}.{word}") for word in "ijk"])
-    to_local = TF(ratio=np.block([[turn, NONE], [NONE, turn]]))
-    parts: Parts = {
-        "e1": junction(),
-        "e2": junction(),
-        MOTION: rigid_body_motion(length, inertia, ends, gravity, link.viscous_damping),
-        "local 1": to_local,
-        "local 2": to_local,
-        "f1e": junction(),
-        "f2e": junction(),
-    }
-    of_frame = (name(f"{MODULATING}.{word}") for word in ("eta", "l"))
-    parts |= {word: TF(ratio=matrix) for word, matrix in jacobians(*of_frame).items()}
+    to_local = TF(ratio=np.kron(np.eye(2), turn))
+    parts: Parts = {MOTION: rigid_body_motion(length, inertia, ends, gravity, link.viscous_damping)}
     parts |= {"f1": ZeroJunction(size=3), "f2": ZeroJunction(size=4)}
     parts |= {DEFORMATION: deformation(length, along, damping), MODULATING: modulating_signals()}
+    of_frame = (name(f"{MODULATING}.{word}") for word in ("eta", "l"))
+    parts |= {word: TF(ratio=matrix) for word, matrix in jacobians(*of_frame).items()}
     bonds = []
     for k in (1, 2):
-        bonds += [Bond(f"e{k}", f"{MOTION}.{k}"), *chain(f"e{k}", f"local {k}", f"f{k}e")]
-        bonds += [
-            *chain(f"f{k}e", f"J1{k}", "f1"),
-            *chain(f"f{k}e", f"J2{k}", "f2"),
-            Bond(f"f{k}", f"{DEFORMATION}.{k}"),
-        ]
+        parts |= {f"e{k}": junction(), f"local {k}": to_local, f"f{k}e": junction()}
+        bonds += [*chain(f"e{k}", f"{MOTION}.{k}"), *chain(f"e{k}", f"local {k}", f"f{k}e")]
+        bonds += [*chain(f"f{k}e", f"J1{k}", "f1"), *chain(f"f{k}e", f"J2{k}", "f2")]
+        bonds += chain(f"f{k}", f"{DEFORMATION}.{k}")
     wires = [Signal(f"{MOTION}.{word}", f"{MODULATING}.{word}") for word in ("r1", "r2", "m1")]
     signals = {word: tuple(variables(f"{MOTION}.{word}2")) for word in "rmn"}
     signals |= {f"{ROOT}{word}": tuple(variables(f"{MOTION}.{word}1")) for word in "mn"}
@@ -245,20 +241,13 @@ def section_axes(m: str = "m", n: str = "n") -> Formulas:
 def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start: Pose) -> Component:
     """A mass at its centre, and inertia (3, 3) about it by principal directors as in (15): no gyrator is needed."""
     parts: Parts = {"body": junction()}
-    bonds = []
-    if mass > 0.0:
-        parts |= {"to centre": TF(ratio=to_point(section_axes() @ center.astype(object))), "v": OneJunction(size=3)}
-        parts["mass"] = I(inertia=(mass,) * 3, start=tuple(mass * start.moved(center).velocity))
-        bonds += chain("body", "to centre", "v", "mass")
-        if np.any(gravity):
-            parts["weight"] = Se(effort=tuple(mass * gravity))
-            bonds += chain("weight", "v")
+    bonds: list[Bond] = []
     p, axes = np.linalg.eigh(director_moments(inertia))
-    for k, amount in enumerate(p.tolist(), 1):
-        if abs(amount) > PLAIN * np.abs(p).max():
-            director = section_axes() @ axes[:, k - 1].astype(object)
-            turning = np.cross(start.spin, start.rotation @ axes[:, k - 1])
-            parts[f"Rot {k}"] = TF(ratio=np.hstack([NONE, -hat(director)]))
-            parts[f"I {k}"] = I(inertia=(amount,) * 3, start=tuple(amount * turning))
-            bonds += chain("body", f"Rot {k}", f"I {k}")
+    rows = [("mass", center, mass, True)] if mass > 0.0 else []
+    rows += [(str(k), *row, False) for k, row in enumerate(zip(axes.T, p.tolist()), 1) if abs(row[1]) > PLAIN * p.max()]
+    add_inertia(parts, bonds, {"body": (section_axes(), start)}, [[1.0]], rows)
+    if mass > 0.0 and np.any(gravity):
+        weight = mass * gravity
+        parts["weight"] = Se(effort=(*weight, *np.cross(section_axes() @ center.astype(object), weight)))
+        bonds += chain("weight", "body")
     return Component(parts, bonds, {"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body")

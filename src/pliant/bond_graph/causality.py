@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pliant.bond_graph.elements import GY, TF, C, Junction, Part, R, Source, Store, TwoPort, ZeroJunction
+from pliant.bond_graph.elements import GY, ONLY, TF, C, Junction, Part, R, Source, Store, TwoPort, ZeroJunction
 from pliant.bond_graph.flat import FlatGraph, Path, Place, flatten
 from pliant.bond_graph.graph import Component
 
@@ -94,23 +94,22 @@ class _Assignment:
                 self.tell(place, *place.at(other), known if isinstance(part, GY) else not known)
 
     def is_free(self, place: Place) -> bool:
-        return self.told(*place.at(place.part.ports[0].name)) is None
+        return self.told(*place.at(ONLY)) is None
 
     def result(self) -> Causality:
         derivative: list[str] = []
         loops: list[str] = []
         for kind in (Source, TwoPort, Store, R):
             own = [place for place in self.flat.places if isinstance(place.part, kind)]
+            loops += [str(place) for place in own if kind is R and self.is_free(place)]
             for place, port, effort in ((each, *wish) for each in own for wish in _wishes(each.part)):
                 known = self.told(*place.at(port))
                 if kind is Store and known is (not effort):
                     derivative.append(str(place))
                 elif kind is not R or known is None:
-                    free = [each for each in own if kind is R and self.is_free(each)]
                     self.tell(place, *place.at(port), effort)
                     if kind in (Store, R):  # of all others, all first
                         self.follow()
-                    loops += [str(each) for each in free if not self.is_free(each)]
             self.follow()
         for k, bond in enumerate(self.flat.bonds):
             if self.along[k] is None:
@@ -127,10 +126,10 @@ def _wishes(part: Part) -> Iterator[tuple[str, bool]]:
     """Ports whose causality an element asks for, and whether it is to be told their effort."""
     match part:
         case Source():
-            yield part.ports[0].name, part.gives == "flow"
+            yield ONLY, part.gives == "flow"
         case R():
-            yield part.ports[0].name, not part.gives_effort
+            yield ONLY, not part.gives_effort
         case Store():
-            yield from ((port.name, not isinstance(part, C)) for port in part.ports)
+            yield from ((port, not isinstance(part, C)) for port in part.ports)
         case TwoPort() if len(part.matrix) != len(part.matrix[0]):  # such a matrix is only read one way
             yield from (("a", False), ("b", isinstance(part, TF)))

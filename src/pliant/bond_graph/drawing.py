@@ -7,28 +7,33 @@ box, and the view moves there.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import pairwise
 from os import PathLike
-from typing import cast
+from typing import NamedTuple, cast
 from xml.sax.saxutils import escape, quoteattr
 
 from pliant.bond_graph.causality import causality
 from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, Vector
 from pliant.bond_graph.flat import flatten
-from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
-from pliant.bond_graph.layout import Node, Placed, Point, place
+from pliant.bond_graph.graph import Component, Integral, modulators, shown, split_end
+from pliant.bond_graph.layout import Edge, Node, Point, place
 from pliant.errors import InvalidInput
 from pliant.formulas.expression import NAME, names_in
 from pliant.whole_file import whole_file
 
 Path = tuple[str, ...]
-Anchor = tuple[Node, Point]  # a box, and the point of it that a line leads to
+Anchor = tuple[Node, list[Point]]  # a box, and the points at it that a line leads through
+End = tuple[str, str]  # part and port of an end of a bond
 LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, heights in pixels
 MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
-PARALLEL, ASIDE = 12.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
+LOW_TITLE = 7.0  # of a box that is opened by a click and then fills the view
+PARALLEL, ASIDE = 18.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
 MOST_SIGNALS = 8  # that the box of a component lists
+ONE_PORTS = (C, I, R, Source)  # or fields of several
 SIGNALS, PORT = "#signals", "#port "
 STYLE, FOLDING, SCRIPT = ("drawing.css", "browsing.css", "browsing.js")  # files beside this one
 
@@ -67,8 +72,7 @@ def browse(graph: Component, level: int = 1, at: Sequence[str] = ()) -> Drawing:
     return _document(_Artist(graph, nested=False, opened=level).sheet(tuple(at), None), STYLE, FOLDING, SCRIPT)
 
 
-@dataclass(frozen=True)
-class _Sheet:
+class _Sheet(NamedTuple):
     """What a component holds, drawn; ``ports`` are the places of its ports."""
 
     content: str
@@ -109,77 +113,43 @@ class _Artist:
         scope = self.graph.at(path)
         if not isinstance(scope, Component):
             raise InvalidInput(f"'{shown(path)}' is an element and holds nothing to be drawn; name a component")
-        sides = _sides(scope) if sides is None else sides
-        of_parts = {name: _sides(part, scope, name) for name, part in scope.parts.items()}
-        inner: dict[str, _Sheet] = {}
-        nodes: dict[str, Node] = {}
-        for name, part in scope.parts.items():
-            if isinstance(part, Component) and (level is None or level > 1):
-                inner[name] = self.sheet((*path, name), level and level - 1, of_parts[name])
-            nodes[name] = _node(name, part, inner.get(name) if self.nested else None)
-        for port in scope.ports:
-            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, sides[port])
-        edges = [(split_end(bond.start)[0], split_end(bond.end)[0]) for bond in scope.bonds]
-        edges += [(PORT + port, split_end(target)[0]) for port, target in scope.ports.items() if scope.parts]
-        turned = [_turned(of_parts, bond) for bond in scope.bonds] + [side > 0 for side in sides.values()]
-        joined = {name for edge in edges for name in edge}
+        borders = {name: _sides(part, scope, name) for name, part in scope.parts.items()}
+        inner = {
+            name: self.sheet((*path, name), level and level - 1, borders[name])
+            for name, part in scope.parts.items()
+            if isinstance(part, Component) and (level is None or level > 1)
+        }
+        frames = inner if self.nested else {}
+        nodes = {name: _node(name, part, frames.get(name)) for name, part in scope.parts.items()}
+        for port, side in (_sides(scope) if sides is None else sides).items():
+            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, side)
+            borders[PORT + port] = {"": -2 * side}
+        lines = [(bond.start, bond.end) for bond in scope.bonds]
+        lines += [(PORT + port, target) for port, target in scope.ports.items() if scope.parts]
+        edges = [_edge(borders, frames, *map(split_end, line)) for line in lines]
+        joined = {name for edge in edges for name in edge[:2]}
         alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined}
-        lines = _signal_lines(scope) or ([] if scope.parts else [scope.about])
-        if lines:
-            wide = max(map(len, lines)) * SMALL * LETTER + 2 * INSET
-            alone[SIGNALS] = Node(wide, len(lines) * 1.4 * SMALL + 2 * INSET)
-        placed = place(nodes, edges, turned, _leaves(scope, edges), alone.values())
+        words = _signal_lines(scope) or ([] if scope.parts else [scope.about])
+        if words:
+            wide = max(map(len, words)) * SMALL * LETTER + 2 * INSET
+            alone[SIGNALS] = Node(wide, len(words) * 1.4 * SMALL + 2 * INSET)
+        placed = place(nodes, edges, _leaves(scope, edges), alone.values())
         nodes |= alone
-        content = "".join(self._drawn(path, scope, nodes, placed, inner, lines))
-        ports = {port: nodes[PORT + port].at for port in scope.ports}
-        return _Sheet(content, placed.width, placed.height, ports)
-
-    def _drawn(
-        self,
-        path: Path,
-        scope: Component,
-        nodes: Mapping[str, Node],
-        placed: Placed,
-        inner: Mapping[str, _Sheet],
-        lines: Sequence[str],
-    ) -> Iterator[str]:
-        for pair in _signal_pairs(scope):
-            if nodes.keys() >= set(pair) and pair[0] != pair[1]:
-                ends = [(nodes[word], nodes[word].at) for word in pair]
-                way = _beside(_clipped(ends[0], ends[1]), ASIDE)
-                point, ahead, across = _along(way, True)
-                head = [point, *(point - 8 * ahead + 3 * side * across for side in (1, -1))]
-                yield _path("signal", way) + _path("tip", head)
-        if lines:
-            box = nodes[SIGNALS]
-            yield _rect(box, "signals")
-            for k, line in enumerate(lines):
-                yield _text(box.at + 1j * (k + 0.5 - 0.5 * len(lines)) * 1.4 * SMALL, line, "small")
+        content = [*_signals(scope, nodes, words)]
         for name, part in scope.parts.items():
-            yield from self._part((*path, name), nodes[name], part, inner.get(name))
-        pairs = [sorted(split_end(end)[0] for end in (bond.start, bond.end)) for bond in scope.bonds]
-        for k, bond in enumerate(scope.bonds):
-            begin, end = (self._anchor(nodes, inner, text) for text in (bond.start, bond.end))
+            content += self._part((*path, name), nodes[name], part, inner.get(name))
+        pairs = [sorted(edge[:2]) for edge in edges]
+        for k, (line, corners) in enumerate(zip(lines, placed.corners, strict=True)):
+            way = _clipped([_anchor(nodes, frames, *split_end(end)) for end in line], corners)
+            if k >= len(scope.bonds):
+                content.append(_path("lead", way))
+                continue
             shift = PARALLEL * (pairs[:k].count(pairs[k]) - 0.5 * (pairs.count(pairs[k]) - 1))
-            way = _clipped(begin, end, placed.corners[k])
-            way = _beside(way, shift) if begin[0].width and end[0].width else way
-            yield from _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)))
-        for k, (port, target) in enumerate(scope.ports.items()):
-            dot = nodes[PORT + port]
-            if scope.parts:
-                corners = placed.corners[len(scope.bonds) + k]
-                yield _path("lead", _clipped((dot, dot.at), self._anchor(nodes, inner, target), corners))
-            yield _text(dot.at, port, "small")
-
-    def _anchor(self, nodes: Mapping[str, Node], inner: Mapping[str, _Sheet], text: str) -> Anchor:
-        """The end of a bond: the centre of a box, or the place of a port on the border of a frame."""
-        name, port = split_end(text)
-        node, sheet = nodes[name], inner.get(name)
-        if sheet is None or not self.nested or port not in sheet.ports:
-            return node, node.at
-        at = sheet.ports[port]
-        edge = node.x + (-0.5 if at.real < 0.5 * sheet.width else 0.5) * node.width
-        return Node(0.0, 0.0), complex(edge, node.y + 0.5 * TITLE + at.imag - 0.5 * sheet.height)
+            way = way if frames.keys() & pairs[k] else _beside(way, shift)
+            content += _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)))
+        content += [_text(nodes[PORT + port].at, port, "small") for port in scope.ports]
+        ports = {port: nodes[PORT + port].at for port in scope.ports}
+        return _Sheet("".join(content), placed.width, placed.height, ports)
 
     def _part(self, path: Path, node: Node, part: Part | Component, sheet: _Sheet | None) -> Iterator[str]:
         name, kind = path[-1], "blank" if isinstance(part, Part) else "box"
@@ -191,7 +161,7 @@ class _Artist:
             yield _frame(node, name, sheet, 1.0)
         else:
             wide, high = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
-            scale = min((node.width - 2 * INSET) / wide, (node.height - 0.5 * TITLE - INSET) / high)
+            scale = min((node.width - 2 * INSET) / wide, (node.height - LOW_TITLE - INSET) / high)
             state = " open" if len(path) < self.opened else ""
             yield f'<g class="component{state}" data-path={quoteattr(shown(path))}><g class="closed">{closed}</g>'
             yield f'<g class="inside">{_frame(node, name, sheet, scale)}</g></g>'
@@ -211,31 +181,41 @@ def _sides(part: Part | Component, scope: Component | None = None, name: str = "
     return {port: 1 if k == 1 else -1 for k, port in enumerate(part.ports)}
 
 
-def _turned(sides: Mapping[str, Mapping[str, int]], bond: Bond) -> bool:
-    """Whether a bond leads to the left: from a port on the left, or to one on the right."""
-    first, last = (sides[name].get(port, 0) for name, port in map(split_end, (bond.start, bond.end)))
-    return first < last
+def _edge(sides: Mapping[str, Mapping[str, int]], frames: Mapping[str, _Sheet], start: End, end: End) -> Edge:
+    """A bond, which leads to the left from a port on the left or to one on the right."""
+    first, last = (sides[name].get(port, 0) for name, port in (start, end))
+    below = [_below(frames[name], port) if name in frames else 0.0 for name, port in (start, end)]
+    return Edge(start[0], end[0], first < last, (below[0], below[1]))
 
 
-def _leaves(scope: Component, edges: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Elements with one bond that stand above or below another one; where that one leads nowhere else the last of its
-    stores stands behind it, and the first source before it."""
-    leaf: dict[str, str] = {}
-    for name, part in scope.parts.items():
-        own = [edge for edge in edges if name in edge]
-        if isinstance(part, (C, I, R, Source)) and len(own) == 1:
-            leaf[name] = own[0][0] if own[0][1] == name else own[0][1]
-    leaf = {name: on for name, on in leaf.items() if on not in leaf and isinstance(scope.parts.get(on), Part)}
-    for holder in dict.fromkeys(leaf.values()):
-        mine = [name for name, on in leaf.items() if on == holder]
-        others = [edge for edge in edges if holder in edge and not set(edge) & set(mine)]
-        sources = [name for name in mine if isinstance(scope.parts[name], Source)]
-        stores = [name for name in mine if name not in sources]
-        if sources and all(b != holder for _, b in others):
-            del leaf[sources[0]]
-        if stores and all(a != holder for a, _ in others):
-            del leaf[stores[-1]]
-    return leaf
+def _below(sheet: _Sheet, port: str) -> float:
+    """How far below the middle of its frame a port lies."""
+    return 0.5 * TITLE + sheet.ports[port].imag - 0.5 * sheet.height if port in sheet.ports else 0.0
+
+
+def _anchor(nodes: Mapping[str, Node], frames: Mapping[str, _Sheet], name: str, port: str) -> Anchor:
+    """The end of a bond: the centre of a box, or the place of a port on the border of a frame, from where it leads to
+    the border of the layer."""
+    node = nodes[name]
+    if name not in frames or port not in frames[name].ports:
+        return node, [node.at]
+    side = -1 if frames[name].ports[port].real < 0.5 * frames[name].width else 1
+    at = node.at + 1j * _below(frames[name], port)
+    return Node(0.0, 0.0), [at + side * 0.5 * node.width, at + side * max(node.column, 0.5 * node.width + INSET)]
+
+
+def _leaves(scope: Component, edges: Sequence[Edge]) -> dict[str, str]:
+    """Elements with one bond, which stand above or below the part at its other end. Of a part that holds all its
+    neighbours so, the first stands before it."""
+    near: dict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        near[edge.start].append(edge.end)
+        near[edge.end].append(edge.start)
+    single = {name for name, part in scope.parts.items() if isinstance(part, ONE_PORTS) and len(near[name]) == 1}
+    leaf = {name: near[name][0] for name in scope.parts if name in single}
+    leaf = {name: on for name, on in leaf.items() if on not in single and isinstance(scope.parts.get(on), Part)}
+    alone = [mine[0] for on, mine in near.items() if on not in single and set(mine) <= single]
+    return {name: on for name, on in leaf.items() if name not in alone}
 
 
 def _node(name: str, part: Part | Component, sheet: _Sheet | None) -> Node:
@@ -252,20 +232,20 @@ def _label(name: str, part: Part | Component) -> str:
     return symbol if isinstance(part, Junction) or name == part.symbol else f"{symbol}: {name}"
 
 
-def _own_signals(scope: Component) -> Iterator[tuple[str, bool, Vector]]:
-    """The signals that a component computes, whether they are integrals, and their formulas; others are names for
-    those of parts."""
-    for name, value in scope.signals.items():
-        is_integral = isinstance(value, Integral)
-        formulas = cast(Vector, value.formulas if isinstance(value, Integral) else value)
-        if is_integral or any(each.operation != NAME for each in formulas):
-            yield name, is_integral, formulas
+def _computed(scope: Component) -> dict[str, tuple[bool, Vector]]:
+    """The signals that a component computes: whether they are integrals, and their formulas. Others are names for those
+    of parts."""
+    found = {
+        name: (True, value.formulas) if isinstance(value, Integral) else (False, cast(Vector, value))
+        for name, value in scope.signals.items()
+    }
+    return {name: own for name, own in found.items() if own[0] or any(each.operation != NAME for each in own[1])}
 
 
 def _signal_lines(scope: Component) -> list[str]:
     """One line for each signal that the component computes or takes in; integrals carry their sign."""
     lines = [f"\u2192 {name}" for name in scope.inputs]
-    for name, is_integral, formulas in _own_signals(scope):
+    for name, (is_integral, formulas) in _computed(scope).items():
         many = f" ({len(formulas)})" if len(formulas) > 1 else ""
         lines.append(("\u222b " if is_integral else "") + name + many)
     if len(lines) > MOST_SIGNALS:
@@ -273,16 +253,24 @@ def _signal_lines(scope: Component) -> list[str]:
     return lines
 
 
-def _signal_pairs(scope: Component) -> dict[tuple[str, str], None]:
-    """From where to where signals lead: parts, or the box of those of the component."""
-    found = [
-        (each.name, name) for name, part in scope.parts.items() if isinstance(part, Part) for each in modulators(part)
-    ]
-    found += [(wire.start, split_end(wire.end)[0]) for wire in scope.wires]
-    for _, _, formulas in _own_signals(scope):
-        found += [(each.name, SIGNALS) for each in names_in(*formulas)]
-    first = [(start.partition(".")[0], end) for start, end in found]
-    return dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in first)
+def _signals(scope: Component, nodes: Mapping[str, Node], words: Sequence[str]) -> Iterator[str]:
+    """Arrows from where to where signals lead, parts or the box of those of the component, and that box."""
+    found = [(each, name) for name, part in scope.parts.items() if isinstance(part, Part) for each in modulators(part)]
+    found += [(each, SIGNALS) for _, formulas in _computed(scope).values() for each in names_in(*formulas)]
+    texts = [(each.name, end) for each, end in found]
+    texts += [(wire.start, split_end(wire.end)[0]) for wire in scope.wires]
+    firsts = [(split_end(start)[0], end) for start, end in texts]
+    for first, end in dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in firsts):
+        if {first, end} <= nodes.keys() and first != end:
+            way = _beside(_clipped([(nodes[word], [nodes[word].at]) for word in (first, end)]), ASIDE)
+            point, ahead, across = _along(way, True)
+            head = [point, *(point - 8 * ahead + 3 * side * across for side in (1, -1))]
+            yield _path("signal", way) + _path("tip", head)
+    if words:
+        box = nodes[SIGNALS]
+        yield _rect(box, "signals")
+        for k, line in enumerate(words):
+            yield _text(box.at + 1j * (k + 0.5 - 0.5 * len(words)) * 1.4 * SMALL, line, "small")
 
 
 def _rect(node: Node, kind: str) -> str:
@@ -300,7 +288,7 @@ def _path(kind: str, way: Sequence[Point]) -> str:
 
 def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
     """An open component: a title, and what it holds below."""
-    title = TITLE if scale == 1.0 else 0.5 * TITLE
+    title = TITLE if scale == 1.0 else LOW_TITLE
     bar = Node(node.width, title, x=node.x, y=node.y - 0.5 * node.height + 0.5 * title)
     x, y = node.x - 0.5 * scale * sheet.width, node.y + 0.5 * title - 0.5 * scale * sheet.height
     text = _text(bar.at, name, "title", "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"')
@@ -310,16 +298,17 @@ def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
     )
 
 
-def _clipped(first: Anchor, last: Anchor, corners: Sequence[Point] = ()) -> list[Point]:
+def _clipped(ends: Sequence[Anchor], corners: Sequence[Point] = ()) -> list[Point]:
     """The way from box to box: it begins and ends at their borders."""
-    way = [first[1], *corners, last[1]]
-    return [_border(first[0], way[0], way[1]), *corners, _border(last[0], way[-1], way[-2])]
+    first, last = ends
+    way = [*first[1], *corners, *reversed(last[1])]
+    return [_border(first[0], way[0], way[1]), *way[1:-1], _border(last[0], way[-1], way[-2])]
 
 
 def _border(node: Node, at: Point, towards: Point) -> Point:
     d = towards - at
     wide, high = 0.5 * node.width / max(abs(d.real), 1e-9), 0.5 * node.height / max(abs(d.imag), 1e-9)
-    return at + (min(wide, high, 0.45) + 3.0 / (abs(d) or 1.0)) * d
+    return at + (min(wide, high) + 3.0 / (abs(d) or 1.0)) * d
 
 
 def _beside(way: list[Point], shift: float) -> list[Point]:
@@ -342,8 +331,8 @@ def _bond(way: list[Point], size: int, stroke_at_end: bool | None) -> Iterator[s
     end, ahead, across = _along(way, True)
     if size > 1:
         yield _path("bond wide", way) + _path("bond core", way)
-        k = (len(way) - 1) // 2
-        yield _text(0.5 * (way[k] + way[k + 1]) - 9 * across, str(size), "size")
+        a, b = max(pairwise(way), key=lambda ends: abs(ends[1] - ends[0]))
+        yield _text(0.5 * (a + b) - 9 * _along((a, b), True)[2], str(size), "size")
     else:
         yield _path("bond", way)
     yield _path("bond", [end, end - BARB * ahead + 0.6 * BARB * across])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,20 +29,16 @@ ONLY = "port"  # the name of the port of an element that has one
 LARGEST = 1000  # components of one bond
 
 
-class PowerPort(NamedTuple):
-    """Where a bond may end; ``size`` is None where it follows from the bonds."""
-
-    name: str
-    size: int | None
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Part:
-    """What elements and junctions have in common; ``domain`` names units, it changes no number."""
+    """What elements and junctions have in common; ``domain`` names units, it changes no number.
+
+    ``ports`` are where bonds may end, with their sizes; None where a size follows from the bonds.
+    """
 
     symbol: ClassVar[str] = ""
     domain: Domain = GENERAL
-    ports: tuple[PowerPort, ...] = field(init=False, compare=False, default=())
+    ports: Mapping[str, int | None] = field(init=False, compare=False, default_factory=FrozenMapping)
 
     def formulas(self) -> Iterator[Expression]:
         """All formulas of the element."""
@@ -102,12 +98,12 @@ class Store(Part):
             self.put("hamiltonian", self.quadratic(word))
             count = len(rows)
         self.put("sizes", sizes_of(self.symbol, self.sizes, count))
-        self.put("ports", tuple(PowerPort(*each) for each in self.sizes.items()))  # type: ignore[union-attr]
+        self.put("ports", self.sizes)
         self.put("start", starts_of(self.symbol, self.start, self.size))
 
     @property
     def size(self) -> int:
-        return sum(each.size or 1 for each in self.ports)
+        return sum(each or 1 for each in self.ports.values())
 
     def quadratic(self, word: str) -> Expression:
         """The energy of a linear law."""
@@ -164,7 +160,7 @@ class R(Part):
             rows = matrix(self.symbol, word, getattr(self, word), square=True)
             self.put(word, rows)
             self.put("given", products(rows, [name("f" if self.gives_effort else "e", k) for k in range(len(rows))]))
-        self.put("ports", (PowerPort(ONLY, len(self.given)),))
+        self.put("ports", FrozenMapping({ONLY: len(self.given)}))
 
     @property
     def gives_effort(self) -> bool:
@@ -185,7 +181,7 @@ class Source(Part):
             self.put(self.gives, formulas * size if len(formulas) == 1 else formulas)
             size = len(self.given)
         self.put("size", size)
-        self.put("ports", (PowerPort(ONLY, size),))
+        self.put("ports", FrozenMapping({ONLY: size}))
 
     @property
     def is_open(self) -> bool:
@@ -225,7 +221,7 @@ class TwoPort(Part):
         alike = None if self.size is None else [self.ratio] * checked_size(self.symbol, self.size)
         self.put("ratio", matrix(self.symbol, "ratio", alike or self.ratio, square=alike is not None))
         self.put("size", None)
-        self.put("ports", (PowerPort("a", len(self.matrix[0])), PowerPort("b", len(self.matrix))))
+        self.put("ports", FrozenMapping({"a": len(self.matrix[0]), "b": len(self.matrix)}))
 
     @property
     def matrix(self) -> Matrix:
@@ -252,7 +248,7 @@ class Junction(Part):
 
     def __post_init__(self) -> None:
         size = None if self.size is None else checked_size(self.symbol, self.size)
-        self.put("ports", (PowerPort(ONLY, size),))
+        self.put("ports", FrozenMapping({ONLY: size}))
 
 
 class ZeroJunction(Junction):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple, cast
 
 from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
 from pliant.bond_graph.flat import FlatGraph, Path, Place, some, within
@@ -24,8 +25,7 @@ SIGNAL = "#s"  # the name of a signal that is not resolved yet; no user can writ
 EFFORT, FLOW = 0, 1
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
+class Row(NamedTuple):
     """An equation: ``residual`` minus ``gradient`` is zero; the gradient is that of a store by its state."""
 
     residual: Expression
@@ -33,8 +33,7 @@ class Row:
     gradient: Expression = ZERO
 
 
-@dataclass(frozen=True, eq=False)
-class StateBlock:
+class StateBlock(NamedTuple):
     """States of a store or of an integral; ``kind`` is C, I, or nothing for a signal."""
 
     name: str
@@ -45,8 +44,7 @@ class StateBlock:
     energy: Expression = ZERO
 
 
-@dataclass(frozen=True, eq=False)
-class Exchange:
+class Exchange(NamedTuple):
     """Pairs of effort and flow of a source or a loss.
 
     ``sign`` is 1 where the bond carries power out of a source, or into a loss. ``first`` is that of its inputs, or -1
@@ -91,7 +89,7 @@ class Equations:
         self.inputs = 0
         self.signals: list[FlatSignal] = []
         self.names: dict[Path, dict[str, Vector]] = {}  # what formulas may name, by component
-        self.number: dict[tuple[int, int], tuple[int, ...]] = {}  # unknowns of each bond, efforts and flows
+        self.variables: dict[tuple[int, int], Vector] = {}  # unknowns of each bond, efforts and flows
         self.number_unknowns()
         for place in graph.places:
             if isinstance(place.part, Store):
@@ -104,8 +102,10 @@ class Equations:
                     self.add_junction(place)
                 case R() as part:
                     e, f = self.at(place, EFFORT), self.at(place, FLOW)
-                    own = {"f": f} if part.gives_effort else {"e": e}
-                    self.equate(place, e if part.gives_effort else f, self.resolved(part.given, place, own))
+                    if part.gives_effort:
+                        self.equate(place, e, self.resolved(part.given, place, f=f))
+                    else:
+                        self.equate(place, f, self.resolved(part.given, place, e=e))
                     self.losses.append(self.exchange(place, 1))
                 case Source() as part:
                     self.add_source(place, part)
@@ -138,19 +138,18 @@ class Equations:
                 size = self.graph.bonds[bond].size
                 where = f" at port '{port}'" if len(place.part.ports) > 1 else ""
                 for kind, word in ((EFFORT, "effort"), (FLOW, "flow")):
-                    if (key := root((bond, kind))) not in self.number:
-                        texts = [f" [{k}]" if size > 1 else "" for k in range(size)]
-                        self.number[key] = tuple(self.new_unknown(f"the {word}{k} of {place}{where}") for k in texts)
-                    self.number[bond, kind] = self.number[key]
+                    if (key := root((bond, kind))) not in self.variables:
+                        texts = [f"the {word}{f' [{k}]' if size > 1 else ''} of {place}{where}" for k in range(size)]
+                        self.variables[key] = tuple(map(self.new_unknown, texts))
+                    self.variables[bond, kind] = self.variables[key]
 
-    def new_unknown(self, words: str) -> int:
+    def new_unknown(self, words: str) -> Expression:
         self.unknowns.append(words)
-        return len(self.unknowns) - 1
+        return name(UNKNOWN, len(self.unknowns) - 1)
 
     def at(self, place: Place, kind: int, port: str | None = None) -> Vector:
         """Efforts or flows at a port; at the first one if it is not named."""
-        bond = place.bonds[0][0] if port is None else place.at(port)[0]
-        return tuple(name(UNKNOWN, each) for each in self.number[bond, kind])
+        return self.variables[place.bonds[0][0] if port is None else place.at(port)[0], kind]
 
     # names in formulas --------------------------------------------------------------------------------------------
 
@@ -162,25 +161,24 @@ class Equations:
             for word, value in scope.signals.items():
                 if isinstance(value, Integral):
                     integrals.append((path, word, value))
-                    table[word] = tuple(name(STATE, first + k) for k in range(len(value.formulas)))
+                    table[word] = numbered(STATE, first, len(value.formulas))
                     first += len(value.formulas)
-                    continue
-                table[word] = tuple(name(SIGNAL, len(self.signals) + k) for k in range(len(value)))  # type: ignore[arg-type]
-                label = shown((*path, word))
-                self.signals += [FlatSignal(f"signal '{label}'", path, each) for each in value]  # type: ignore[arg-type,union-attr]
+                else:
+                    formulas = cast(Vector, value)
+                    table[word] = numbered(SIGNAL, len(self.signals), len(formulas))
+                    words = f"signal '{shown((*path, word))}'"
+                    self.signals += [FlatSignal(words, path, each) for each in formulas]
         for place in self.graph.places:
             table, own, part = self.names[place.path[:-1]], place.path[-1], place.part
             if isinstance(part, Store):
-                begin = self.stored[place].first
-                table[f"{own}.{part.variable}"] = tuple(name(STATE, begin + k) for k in range(part.size))
-            words = [(EFFORT, "e")] * (part.symbol != "1") + [(FLOW, "f")] * (part.symbol != "0")
+                table[f"{own}.{part.variable}"] = numbered(STATE, self.stored[place].first, part.size)
             for port in part.ports:
-                prefix, bond = (own, None) if len(part.ports) == 1 else (f"{own}.{port.name}", port.name)
-                table |= {f"{prefix}.{word}": self.at(place, kind, bond) for kind, word in words}
-        for path in sorted(self.graph.scopes, key=len, reverse=True):
-            if path:
-                around = self.names[path[:-1]]
-                around |= {f"{path[-1]}.{word}": value for word, value in self.names[path].items()}
+                prefix, bond = (own, None) if len(part.ports) == 1 else (f"{own}.{port}", port)
+                # all bonds of a junction share one of both
+                table |= {f"{prefix}.e": self.at(place, EFFORT, bond)} if part.symbol != "1" else {}
+                table |= {f"{prefix}.f": self.at(place, FLOW, bond)} if part.symbol != "0" else {}
+        for path in sorted(self.graph.scopes, key=len, reverse=True)[:-1]:
+            self.names[path[:-1]] |= {f"{path[-1]}.{word}": value for word, value in self.names[path].items()}
         for path, scope in self.graph.scopes.items():
             for wire in scope.wires:
                 self.connect_wire(path, scope, wire.start, wire.end)
@@ -216,13 +214,14 @@ class Equations:
         found = values[index]
         return self.signal(found.index) if found.name == SIGNAL else found
 
-    def resolve(self, formula: Expression, path: Path, who: object, own: dict[str, Vector] | None = None) -> Expression:
+    def resolve(self, formula: Expression, path: Path, who: object, **own: Vector) -> Expression:
         """A formula of a component in variables of the whole graph."""
 
         def change(each: Expression) -> Expression:
-            values = (own or {}).get(each.name, ())
-            if each.name == "t" or each.index < len(values):
-                return each if each.name == "t" else values[each.index]
+            if each.name == "t":
+                return each
+            if each.index < len(values := own.get(each.name, ())):
+                return values[each.index]
             try:
                 return self.leaf(path, each.name, each.index)
             except InvalidInput as error:
@@ -230,8 +229,8 @@ class Equations:
 
         return substituted(formula, change)
 
-    def resolved(self, formulas: Iterable[Expression], place: Place, own: dict[str, Vector]) -> Vector:
-        return tuple(self.resolve(each, place.path[:-1], place, own) for each in formulas)
+    def resolved(self, formulas: Iterable[Expression], place: Place, **own: Vector) -> Vector:
+        return tuple(self.resolve(each, place.path[:-1], place, **own) for each in formulas)
 
     def signal(self, k: int) -> Expression:
         """A signal that is computed: the variable it renames, a formula of states, or an unknown of its own."""
@@ -243,7 +242,7 @@ class Equations:
                     f"signals are defined by each other: {', '.join(around)}; give one of them a formula"
                 )
             if own.asked:  # by its own formula: an algebraic loop
-                own.known = name(UNKNOWN, self.new_unknown(own.words))
+                own.known = self.new_unknown(own.words)
                 return own.known
             own.asked = True
             value = self.resolve(own.formula, own.scope, own.words)
@@ -252,7 +251,7 @@ class Equations:
             if own.known is None and simple:
                 own.known = value
             else:
-                own.known = own.known or name(UNKNOWN, self.new_unknown(own.words))
+                own.known = own.known or self.new_unknown(own.words)
                 self.rows.append(Row(own.known - value, own.words))
         return own.known
 
@@ -276,19 +275,19 @@ class Equations:
         self.blocks.append(self.stored[place])
         kinds = (FLOW, EFFORT) if is_c else (EFFORT, FLOW)
         for port in part.ports:
-            rates, answers = (self.number[place.at(port.name)[0], kind] for kind in kinds)
+            rates, answers = (self.at(place, kind, port) for kind in kinds)
             for rate, answer in zip(rates, answers, strict=True):
                 state = name(STATE, len(self.rates))
-                self.rates.append(rate)
-                self.answers[state.index] = (len(self.rows), answer)
-                self.rows.append(Row(name(UNKNOWN, answer), str(place), derivative(energy, state)))
+                self.rates.append(rate.index)
+                self.answers[state.index] = (len(self.rows), answer.index)
+                self.rows.append(Row(answer, str(place), derivative(energy, state)))
 
     def add_integral(self, path: Path, word: str, integral: Integral) -> None:
         first, who = len(self.rates), f"signal '{shown((*path, word))}'"
         for formula in integral.formulas:
             rate = self.resolve(formula, path, who)
             if rate.operation != NAME or rate.name != UNKNOWN:
-                unknown = name(UNKNOWN, self.new_unknown(f"the rate of {who}"))
+                unknown = self.new_unknown(f"the rate of {who}")
                 self.rows.append(Row(unknown - rate, who))
                 rate = unknown
             self.rates.append(rate.index)
@@ -297,31 +296,30 @@ class Equations:
     def add_junction(self, place: Place) -> None:
         if not passes(place):
             other = FLOW if isinstance(place.part, ZeroJunction) else EFFORT
-            each = [(float(sign), self.number[bond, other]) for bond, _, sign in place.bonds]
-            for k in range(len(each[0][1])):
-                total = sum((sign * name(UNKNOWN, numbers[k]) for sign, numbers in each), ZERO)
-                self.rows.append(Row(total, str(place)))
+            signed = [[float(sign) * each for each in self.variables[bond, other]] for bond, _, sign in place.bonds]
+            self.rows += [Row(sum(each, ZERO), str(place)) for each in zip(*signed, strict=True)]
 
     def add_source(self, place: Place, part: Source) -> None:
-        outputs, first = self.at(place, EFFORT if part.gives == "effort" else FLOW), -1
-        values = self.resolved(part.given, place, {})
+        outputs, values = self.at(place, EFFORT if part.gives == "effort" else FLOW), self.resolved(part.given, place)
+        self.sources.append(self.exchange(place, -1, self.inputs if part.is_open else -1))
         if part.is_open:
-            first = self.inputs
-            values = tuple(name(INPUT, first + k) for k in range(len(outputs)))
+            values = numbered(INPUT, self.inputs, len(outputs))
             self.inputs += len(outputs)
         self.equate(place, outputs, values)
-        self.sources.append(self.exchange(place, -1, first))
 
     def add_two_port(self, place: Place, part: TwoPort) -> None:
-        ratio = tuple(self.resolved(row, place, {}) for row in part.matrix)
+        ratio = tuple(self.resolved(row, place) for row in part.matrix)
         told, given = (EFFORT, FLOW) if isinstance(part, TF) else (FLOW, EFFORT)
         self.equate(place, self.at(place, given, "b"), products(ratio, self.at(place, FLOW, "a")))
-        transposed = tuple(zip(*ratio))
-        self.equate(place, self.at(place, EFFORT, "a"), products(transposed, self.at(place, told, "b")))
+        self.equate(place, self.at(place, EFFORT, "a"), products(tuple(zip(*ratio)), self.at(place, told, "b")))
 
     def exchange(self, place: Place, into: int, first: int = -1) -> Exchange:
-        bond, _, sign = place.bonds[0]
-        return Exchange(place, self.number[bond, EFFORT], self.number[bond, FLOW], into * sign, first)
+        efforts, flows = (tuple(each.index for each in self.at(place, kind)) for kind in (EFFORT, FLOW))
+        return Exchange(place, efforts, flows, into * place.bonds[0][2], first)
+
+
+def numbered(kind: str, first: int, count: int) -> Vector:
+    return tuple(name(kind, first + k) for k in range(count))
 
 
 def passes(place: Place) -> bool:

@@ -23,8 +23,7 @@ class Attachment(NamedTuple):
 Ends = dict[tuple[Path, int], tuple[Attachment, Attachment]]  # of bonds, by component and number there
 
 
-@dataclass(frozen=True, eq=False)
-class FlatBond:
+class FlatBond(NamedTuple):
     """A bond between elements and junctions; ``path`` and ``number`` say which one it is in its component."""
 
     path: Path
@@ -50,8 +49,7 @@ class Place:
         return next((bond, sign) for bond, own, sign in self.bonds if own == port)
 
 
-@dataclass(frozen=True, eq=False)
-class FlatGraph:
+class FlatGraph(NamedTuple):
     """Components by their paths, the top one first, and what they are made of."""
 
     scopes: dict[Path, Component]
@@ -116,7 +114,7 @@ def _attachment(scopes: dict[Path, Component], index: dict[Path, int], path: Pat
             raise InvalidInput(f"{words}: '{shown(path)}' {found}; name one of {some(scopes[path].ports) or 'none'}")
         text = scopes[path].ports[port]
     part = scopes[path[:-1]].parts[name]
-    names = [each.name for each in part.ports]  # type: ignore[union-attr]
+    names = list(part.ports)
     if port not in names and (port or not isinstance(part, TwoPort)):
         if port or len(names) > 1:
             raise InvalidInput(f"{words}: '{shown(path)}' has no port '{clip(port)}'; name one of {', '.join(names)}")
@@ -130,7 +128,7 @@ def some(names: Iterable[str]) -> str:
 
 def _sizes(scopes: dict[Path, Component], places: list[Place], ends: Ends) -> dict[Attachment, int]:
     """Sizes of all ports: those that elements say, carried along bonds and through junctions."""
-    known = {Attachment(k, p.name): p.size for k, place in enumerate(places) for p in place.part.ports if p.size}
+    known = {Attachment(k, p): n for k, place in enumerate(places) for p, n in place.part.ports.items() if n}
     waiting = dict(ends)
     while waiting:
         left = len(waiting)
@@ -154,14 +152,14 @@ def _check(place: Place, bonds: list[FlatBond], scopes: dict[Path, Component]) -
     if isinstance(part, Junction) and not found:
         raise InvalidInput(f"{place} has no bond; join it to something or remove it")
     for port in () if isinstance(part, Junction) else part.ports:
-        count = found.count(port.name)
-        where = f" at its port '{port.name}'" if port.name != ONLY else ""
+        count = found.count(port)
+        where = f" at its port '{port}'" if port != ONLY else ""
         if not count:
             raise InvalidInput(f"{place} is not connected{where}; give it a bond or remove it")
         if count > 1:
             raise InvalidInput(f"{place} has {count} bonds{where}; put a junction between them")
-        bond, sign = place.at(port.name)
-        leaves = port.name == "b" and isinstance(part, TwoPort)
+        bond, sign = place.at(port)
+        leaves = port == "b" and isinstance(part, TwoPort)
         if sign != (-1 if leaves else 1) and not isinstance(part, Source):
             words = _bond_words(scopes, bonds[bond].path, bonds[bond].number)
             raise InvalidInput(f"{words} must {'leave' if leaves else 'point to'} {place}{where}; turn it round")

@@ -25,23 +25,23 @@ BETWEEN = " / "  # names of a path in messages
 
 
 @dataclass(frozen=True)
-class Bond:
+class Arrow:
+    """What leads from one part to another."""
+
+    start: str
+    end: str
+
+
+class Bond(Arrow):
     """A half arrow from one part to another; positive power flows along it.
 
     An end is written ``part`` or ``part.port``. The port may be left out where there is one; a bond that ends at a TF
     or GY ends at its port a, one that begins there begins at its port b. Its size follows from the ports.
     """
 
-    start: str
-    end: str
 
-
-@dataclass(frozen=True)
-class Signal:
+class Signal(Arrow):
     """A line without power from a signal that the component knows to an input of a part, written ``part.input``."""
-
-    start: str
-    end: str
 
 
 @dataclass(frozen=True)

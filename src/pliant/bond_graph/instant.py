@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 SMALL = 400  # unknowns up to which matrices are dense
 MOST_ITERATIONS = 50
-TIME_DIFFERENCE = 1e-6  # s
-SHORT, TRIES, FITS = 1e-9, 20, 1e-5  # s, iterations, and part of F that may be left
+USUAL_STEP, TIME_DIFFERENCE = 1e-3, 1e-6  # s
 NO_INDEX_2 = (
     "constraints bind no store, or bind it more than once (index above two); give a mass or a compliance to what they"
     " hold, or write them for velocities"
@@ -40,11 +39,8 @@ def at_instant(own: Compiled, y: Array, time: float, u: Array) -> tuple[Array, A
     evaluate_once(system.equation, system.tape, point, values)
     if not np.isfinite(values.J).all():
         raise InvalidInput("a formula or its derivative is no number at this state; start elsewhere")
-    if n > SMALL:
-        J: Any = csr_array((values.J, system.columns, system.begin), shape=(n, system.size)).tocsc()
-    else:
-        J = np.zeros((n, system.size))
-        J[system.rows_of_slots(), system.columns] = values.J
+    J = csr_array((values.J, system.columns, system.begin), shape=(n, system.size)).tocsc()
+    J = J if n > SMALL else J.toarray()
     return values.F, J[:, :n], J[:, n:]
 
 
@@ -54,42 +50,40 @@ def given(inputs: Inputs, times: Array) -> Array:
 
 
 class Scaled(NamedTuple):
-    """F_z with rows and columns of about size one, and its null spaces  N^T F_z = 0  and  F_z V = 0  in these sizes."""
+    """F_z with rows and columns of about size one in a step, and its null spaces  N^T F_z = 0  and  F_z V = 0 ."""
 
     F_z: Any
     rows: Array
     size: Array
     N: Array
     V: Array
-
-    @property
-    def across(self) -> Array:
-        """N^T for rows that are not scaled."""
-        return (self.N * self.rows[:, None]).T
+    across: Array  # N^T for rows that are not scaled
 
 
-def scaled(matrix: Any) -> Scaled:
-    F_z, rows, size = sized(matrix)
-    return Scaled(F_z, rows, size, *null_spaces(F_z))
+def scaled(own: Compiled, F_z: Any, F_x: Any) -> Scaled:
+    """In a step, because single columns of F_z may hold nothing but round-off, which must stay small."""
+    from scipy.sparse import diags_array
+
+    _, rows, size = sized(F_z + 0.5 * USUAL_STEP * F_x @ own.to_rates)
+    matrix = diags_array(rows) @ F_z @ diags_array(size)
+    N, V = null_spaces(matrix)
+    return Scaled(matrix, rows, size, N, V, N.T * rows)
 
 
 def solved(own: Compiled, inputs: Inputs, state: Array, time: float, guess: Array | None = None) -> Array:
     """All efforts, flows and signals z at a state that satisfies the constraints."""
-    n, rates = len(own.equations.unknowns), own.equations.rates
-    u = given(inputs, np.array([time]))[0]
-    z = own.guess if guess is None else guess
+    z, u = own.guess if guess is None else guess, given(inputs, np.array([time]))[0]
     for _ in range(MOST_ITERATIONS):
-        F, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
-        part = scaled(F_z)
-        hidden, drift = np.zeros((part.N.shape[1], n)), np.zeros(0)
-        if len(hidden):
-            np.add.at(hidden.T, rates, (part.across @ F_x).T)
-            drift = part.across @ _by_time(own, inputs, np.concatenate([z, state]), time)
+        y = np.concatenate([z, state])
+        F, F_z, F_x = at_instant(own, y, time, u)
+        part = scaled(own, F_z, F_x)
+        hidden = part.across @ F_x @ own.to_rates
+        drift = part.across @ _by_time(own, inputs, y, time) if len(hidden) else np.zeros(0)
         lengths = np.abs(hidden * part.size).max(axis=1, initial=1e-300)
         solve = solution(bordered(part.F_z, part.N, hidden * part.size / lengths[:, None]))
         if solve is None:
             raise InvalidInput(NO_INDEX_2)
-        change = solve(np.append(part.rows * F, (hidden @ z + drift) / lengths))[:n]
+        change = solve(np.append(part.rows * F, (hidden @ z + drift) / lengths))[: len(z)]
         z = z - part.size * change
         if np.abs(change).max(initial=0.0) <= 1e-12 * np.abs(z / part.size).max(initial=1e-300):
             break
@@ -103,43 +97,12 @@ def _by_time(own: Compiled, inputs: Inputs, y: Array, time: float) -> Array:
     return np.asarray((-1.5 * F[0] + 2.0 * F[1] - 0.5 * F[2]) / TIME_DIFFERENCE)
 
 
-def nearly_satisfied(own: Compiled, state: Array, time: float, u: Array) -> bool:
-    """Whether some z solves F at a state to five digits, found with the matrix of a very short step, which is regular.
-
-    Where constraints are violated, F keeps what it lacks; where z is very large, null spaces tell nothing.
-    """
-    from scipy.sparse import csc_array
-
-    n, m = len(own.equations.unknowns), len(state)
-    move = csc_array((np.full(m, 0.5 * SHORT), (np.arange(m), own.equations.rates)), shape=(m, n))
-    z, first = own.guess, 0.0
-    for k in range(TRIES):
-        F, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
-        matrix, rows, size = sized(F_z + F_x @ move)
-        lack = np.abs(rows * F).max(initial=0.0)
-        first, solve = lack if k == 0 else first, solution(matrix)
-        if lack <= FITS * first or solve is None:
-            return solve is not None
-        z = z - size * solve(rows * F)
-    return False
-
-
 def consistent(own: Compiled, inputs: Inputs, state: Array, time: float) -> Array:
     """The state after impulses that make it satisfy all constraints; itself if there are none."""
-    u = given(inputs, np.array([time]))[0]
-    try:
-        return _after_impulses(own, u, state, time)
-    except InvalidInput:
-        if nearly_satisfied(own, state, time, u):
-            return state
-        raise
-
-
-def _after_impulses(own: Compiled, u: Array, state: Array, time: float) -> Array:
-    z, x = own.guess, state
+    z, x, u = own.guess, state, given(inputs, np.array([time]))[0]
     for _ in range(MOST_ITERATIONS):
         F, F_z, F_x = at_instant(own, np.concatenate([z, x]), time, u)
-        part = scaled(F_z)
+        part = scaled(own, F_z, F_x)
         lack = part.across @ F
         if np.all(np.abs(lack) <= RANK * np.abs(part.across) @ np.abs(F)):
             return x

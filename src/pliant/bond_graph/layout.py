@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 Point = complex  # x and y
-Edge = tuple[str, str]
 SWEEPS = 24
 ACROSS, DOWN, BESIDE = 64.0, 26.0, 14.0  # pixels between layers, between rows, between leaves
+FIRM, SLIGHT = 1e3, 1e-3  # weight of borders, and distance along bonds where borders decide
 
 
 @dataclass
 class Node:
-    """A box by its centre. Leaves stand above and below it; ``left``, ``up`` and ``down`` reach to their ends."""
+    """A box by its centre. Leaves stand above and below it; ``left``, ``up`` and ``down`` reach to their ends, and
+    ``column`` to the border of the layer."""
 
     width: float
     height: float
@@ -30,6 +32,7 @@ class Node:
     left: float = 0.0
     up: float = 0.0
     down: float = 0.0
+    column: float = 0.0
 
     @property
     def at(self) -> Point:
@@ -41,8 +44,16 @@ class Node:
         return (1.0, self.leaves[1::2]), (-1.0, self.leaves[::2])
 
 
-@dataclass(frozen=True)
-class Placed:
+class Edge(NamedTuple):
+    """A line between two nodes, ``turned`` if it leads to the left; its ends lie so far below their centres."""
+
+    start: str
+    end: str
+    turned: bool = False
+    below: tuple[float, float] = (0.0, 0.0)
+
+
+class Placed(NamedTuple):
     """Corners of bonds between their ends, and the rectangle that holds everything."""
 
     corners: Sequence[Sequence[Point]]
@@ -51,14 +62,9 @@ class Placed:
 
 
 def place(
-    nodes: Mapping[str, Node],
-    edges: Sequence[Edge],
-    turned: Sequence[bool],
-    leaves: Mapping[str, str],
-    alone: Iterable[Node] = (),
+    nodes: Mapping[str, Node], edges: Sequence[Edge], leaves: Mapping[str, str], alone: Iterable[Node] = ()
 ) -> Placed:
-    """Centres of all nodes: ``turned`` edges lead to the left, ``leaves`` belong to another node, and nodes without
-    edges stand ``alone`` in a row below."""
+    """Centres of all nodes: ``leaves`` belong to another node, and nodes without edges stand ``alone`` below."""
     for leaf, holder in leaves.items():
         nodes[holder].leaves.append(nodes[leaf])
     points = {name: node for name, node in nodes.items() if name not in leaves}
@@ -68,14 +74,14 @@ def place(
         node.down, node.up = (
             0.5 * node.height + max((leaf.height + 0.75 * ACROSS for leaf in row), default=0.0) for _, row in node.rows
         )
-    inner = [k for k, edge in enumerate(edges) if not leaves.keys() & set(edge)]
-    layer = _layers(points, [edges[k][::-1] if turned[k] else edges[k] for k in inner])
-    ways = {k: _way(points, layer, k, *edges[k]) for k in inner}
+    inner = {k: edge for k, edge in enumerate(edges) if not leaves.keys() & {edge.start, edge.end}}
+    layer = _layers(points, list(inner.values()))
+    ways = {k: _way(points, layer, k, edge) for k, edge in inner.items()}
     columns: list[list[str]] = [[] for _ in range(max(layer.values(), default=0) + 1)]
     for name in points:
         columns[layer[name]].append(name)
     _set_columns(points, columns)
-    _set_rows(points, columns, list(ways.values()))
+    _set_rows(points, columns, [(ways[k], edge.below) for k, edge in inner.items()])
     for node in nodes.values():
         _set_leaves(node)
     corners = [_corners(points, ways.get(k, [])) for k in range(len(edges))]
@@ -83,52 +89,44 @@ def place(
 
 
 def _layers(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> dict[str, int]:
-    """The longest way to each node, edges that close a cycle turned round; then the middle of where it may stand."""
-    behind: dict[str, list[str]] = {name: [] for name in nodes}
-    for a, b in _from_left_to_right(nodes, edges):
-        start, end = (b, a) if _reaches(behind, b, a) else (a, b)
-        behind[start].append(end)
-    layer = dict.fromkeys(nodes, 0)
-    for _ in nodes:
-        for a, others in behind.items():
-            for b in others:
-                layer[b] = max(layer[b], layer[a] + 1)
-    for name in sorted(nodes, key=layer.__getitem__):
-        before = [layer[a] + 1 for a, others in behind.items() if name in others]
+    """The longest way to each node from the left; then the middle of where it may stand."""
+    if not nodes:
+        return {}
+    x = _from_left_to_right(nodes, edges)
+    before: dict[str, set[str]] = {name: set() for name in nodes}
+    behind: dict[str, set[str]] = {name: set() for name in nodes}
+    order = sorted(nodes, key=x.__getitem__)
+    for edge in edges:
+        a, b = sorted(edge[:2], key=order.index)
+        before[b].add(a)
+        behind[a].add(b)
+    layer: dict[str, int] = {}
+    for name in order:
+        layer[name] = max((layer[a] + 1 for a in before[name]), default=0)
+    for name in order:
         if behind[name]:
             last = min(layer[b] for b in behind[name]) - 1
-            layer[name] = (max(before) + last) // 2 if before else last
-    ends = {-1: 0, 1: max(layer.values(), default=0)}
+            layer[name] = (max(layer[a] + 1 for a in before[name]) + last) // 2 if before[name] else last
+    ends = {-1: 0, 1: max(layer.values())}
     return {name: ends.get(node.side, layer[name]) for name, node in nodes.items()}
 
 
-def _from_left_to_right(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> list[Edge]:
-    """Where the drawing has ports on both borders, every node stands between its neighbours, as in a network of equal
-    resistors between the borders; edges are turned to lead to the right there."""
-    sides = np.array([node.side for node in nodes.values()])
-    if not {-1, 1} <= set(sides.tolist()):
-        return list(edges)
+def _from_left_to_right(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> dict[str, float]:
+    """Every node a step behind those that lead to it, as nearly as can be; where the drawing has ports on both borders,
+    between its neighbours, as in a network of equal resistors between the borders."""
     number = {name: k for k, name in enumerate(nodes)}
-    matrix, right = 1e-9 * np.eye(len(nodes)), np.full(len(nodes), 0.5e-9)
-    for a, b in edges:
-        pair = np.array([number[a], number[b]])
-        matrix[np.ix_(pair, pair)] += [[1.0, -1.0], [-1.0, 1.0]]
-    matrix[sides != 0], right[sides != 0] = np.eye(len(nodes))[sides != 0], 0.5 + 0.5 * sides[sides != 0]
-    x = np.linalg.solve(matrix, right)
-    return [(b, a) if x[number[a]] > x[number[b]] + 1e-6 else (a, b) for a, b in edges]
+    sides = [node.side for node in nodes.values()]
+    step, one = SLIGHT if {-1, 1} <= set(sides) else 1.0, np.eye(len(nodes))
+    apart = [one[number[edge.end]] - one[number[edge.start]] for edge in edges]
+    steps = [-step if edge.turned else step for edge in edges]
+    borders = [FIRM * side**2 * row for side, row in zip(sides, one, strict=True)]
+    x = np.linalg.lstsq(np.array([*apart, *borders]), np.array([*steps, *(FIRM * side for side in sides)]))[0]
+    return dict(zip(nodes, x.round(6).tolist(), strict=True))
 
 
-def _reaches(behind: Mapping[str, Sequence[str]], start: str, end: str) -> bool:
-    seen, waiting = {start}, [start]
-    while waiting:
-        new = [each for each in behind[waiting.pop()] if each not in seen]
-        seen.update(new)
-        waiting += new
-    return end in seen
-
-
-def _way(points: dict[str, Node], layer: dict[str, int], number: int, a: str, b: str) -> list[str]:
+def _way(points: dict[str, Node], layer: dict[str, int], number: int, edge: Edge) -> list[str]:
     """An edge as nodes in neighbouring layers, with points of its own between."""
+    a, b = edge[:2]
     step = 1 if layer[b] >= layer[a] else -1
     between = [(f"#{number} {k}", k) for k in range(layer[a] + step, layer[b], step)]
     for name, k in between:
@@ -141,23 +139,26 @@ def _set_columns(points: Mapping[str, Node], columns: Sequence[Sequence[str]]) -
     for column in columns:
         half = max((points[name].left for name in column), default=0.0)
         for name in column:
-            points[name].x = x + half
-            if not points[name].width:  # of a bond, which crosses the whole layer before it bends
-                points[name].left = half
+            points[name].x, points[name].column = x + half, half
         x += 2.0 * half + ACROSS
 
 
-def _set_rows(points: Mapping[str, Node], columns: Sequence[list[str]], ways: Sequence[Sequence[str]]) -> None:
+def _set_rows(
+    points: Mapping[str, Node], columns: Sequence[list[str]], ways: Sequence[tuple[Sequence[str], tuple[float, float]]]
+) -> None:
     """Each column ordered by the mean height of neighbours, and drawn there as far as nodes leave each other space."""
-    near: dict[str, list[str]] = {name: [] for name in points}
-    for a, b in (pair for way in ways for pair in pairwise(way)):
-        near[a].append(b)
-        near[b].append(a)
+    near: dict[str, list[tuple[str, float]]] = {name: [] for name in points}
+    for way, below in ways:
+        ends = {way[0]: below[0], way[-1]: below[1]}
+        for a, b in pairwise(way):
+            near[a].append((b, ends.get(b, 0.0) - ends.get(a, 0.0)))
+            near[b].append((a, ends.get(a, 0.0) - ends.get(b, 0.0)))
     for column in columns:
         _set_apart([points[name] for name in column], [0.0] * len(column))
     for sweep in range(SWEEPS):
         for column in columns[:: 1 if sweep % 2 == 0 else -1]:
-            wanted = {name: float(np.mean([points[each].y for each in (near[name] or [name])])) for name in column}
+            heights = {name: [points[each].y + lower for each, lower in near[name] or [(name, 0.0)]] for name in column}
+            wanted = {name: float(np.mean(each)) for name, each in heights.items()}
             if sweep < SWEEPS // 2:
                 column.sort(key=wanted.__getitem__)
             _set_apart([points[name] for name in column], [wanted[name] for name in column])
@@ -182,27 +183,30 @@ def _set_leaves(node: Node) -> None:
 
 
 def _corners(points: Mapping[str, Node], way: Sequence[str]) -> list[Point]:
+    """A bond crosses a whole layer before it bends."""
     ahead = 1.0 if way and points[way[0]].x < points[way[-1]].x else -1.0
     between = [points[name] for name in way[1:-1]]
-    return [node.at + sign * node.left for node in between for sign in (-ahead, ahead)]
+    return [node.at + sign * node.column for node in between for sign in (-ahead, ahead)]
 
 
 def _into_view(nodes: Sequence[Node], alone: Sequence[Node], corners: Sequence[Sequence[Point]]) -> Placed:
     """Everything moved to positive places, with the row of nodes without edges below."""
-    half = ((node, complex(node.width, node.height) / 2) for node in nodes)
-    every = [at for node, side in half for at in (node.at - side, node.at + side)]
+    low, high = _extent(nodes, corners)
+    tallest = max((node.height for node in alone), default=0.0)
+    x = 0.5 * (low.real + high.real - sum(node.width + DOWN for node in alone) + DOWN)
+    for node in alone:
+        node.x, node.y = x + 0.5 * node.width, high.imag + (0.6 * ACROSS if nodes else 0.0) + 0.5 * tallest
+        x += node.width + DOWN
+    low, high = _extent([*nodes, *alone], corners)
+    for node in (*nodes, *alone):
+        node.x, node.y = node.x - low.real, node.y - low.imag
+    return Placed([[point - low for point in way] for way in corners], (high - low).real, (high - low).imag)
+
+
+def _extent(nodes: Sequence[Node], corners: Sequence[Sequence[Point]]) -> tuple[Point, Point]:
+    """The corners of the rectangle around nodes and points."""
+    half = [complex(node.width, node.height) / 2 for node in nodes]
+    every = [node.at + sign * side for node, side in zip(nodes, half, strict=True) for sign in (-1, 1)]
     every += [point for way in corners for point in way]
     x, y = np.real(every or [0.0]), np.imag(every or [0.0])
-    low, high = np.array([x.min(), y.min()]), np.array([x.max(), y.max()])
-    row = sum(node.width + DOWN for node in alone) - DOWN
-    x = 0.5 * (low[0] + high[0] - row)
-    tallest = max((node.height for node in alone), default=0.0)
-    bottom = high[1] + (0.6 * ACROSS if nodes else 0.0)
-    for node in alone:
-        node.x, node.y, x = x + 0.5 * node.width, bottom + 0.5 * tallest, x + node.width + DOWN
-    if alone:
-        low, high = np.minimum(low, [x - row - DOWN, low[1]]), np.maximum(high, [x - DOWN, bottom + tallest])
-    for node in (*nodes, *alone):
-        node.x, node.y = float(node.x - low[0]), float(node.y - low[1])
-    moved = [[point - complex(*low) for point in way] for way in corners]
-    return Placed(moved, float(high[0] - low[0]), float(high[1] - low[1]))
+    return complex(x.min(), y.min()), complex(x.max(), y.max())

@@ -6,8 +6,8 @@ Efforts are wrenches w, flows twists t of sections in their own axes. With beta 
     q' = t_b - t_a + ad_n e^p ,    p' = w_b - w_a - ad_n^T e^q + ad_{e^p}^T p ,
 
 e^q and e^p from the energies of a C and an I field. The weights are transformers, ad_n is a modulated one, and
-ad_{e^p}^T p = S(p) e^p with S skew is a gyrator between two ports of one junction. No causality is chosen, so that any
-alpha in (0, 1) serves, and sections without mass may be joined.
+ad_{e^p}^T p = S(p) e^p with S skew is a gyrator of S / 2 between two ports of one junction. No causality is chosen, so
+that any alpha in (0, 1) serves, and sections without mass may be joined.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pliant.model.state import Array
 from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink
 from pliant.robot.joint import AxisJoint
 from pliant.robot.loop import LoopJoint
-from pliant.spatial.arrays import hat, pose_from_twist, to_frame
+from pliant.spatial.arrays import bracket, dual_bracket, hat, pose_from_twist, to_frame
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,6 @@ class MixedElements:
             raise InvalidInput(f"alpha = {self.alpha:g} must lie between 0 and 1; choose 0.5 for second order")
 
 
-def ad(x: Formulas) -> Formulas:
-    """The bracket of twists (linear, angular) as a matrix."""
-    return np.array(np.block([[hat(x[3:]), hat(x[:3])], [NONE, hat(x[3:])]]), dtype=object)
-
-
-def gyration(p: Formulas) -> Formulas:
-    """The ratio r of a gyrator with  r - r^T = S(p) ,  S(p) t = ad_t^T p ."""
-    return np.array(0.5 * np.block([[NONE, hat(p[:3])], [hat(p[:3]), hat(p[3:])]]), dtype=object)
-
-
 def mixed_element(length: float, matrices: tuple[Array, Array], rest: Array, alpha: float, twist: Array) -> Component:
     """An element between its sections a and b: stiffness and inertia (6, 6) per length, rest strain, mean twist."""
     inertia = length * matrices[1]
@@ -74,9 +64,9 @@ def mixed_element(length: float, matrices: tuple[Array, Array], rest: Array, alp
         "mean": ZeroJunction(size=6),
         "motion": junction(),
         "I": I(inertia=inertia, start=tuple(inertia @ twist), domain=SPATIAL),
-        "turn": GY(ratio=gyration(variables("I.p", 6))),
+        "turn": GY(ratio=0.5 * dual_bracket(variables("I.p", 6))),
         "minus": TF(ratio=-1.0, size=6),
-        "ad n": TF(ratio=ad(variables("C.q", 6) + (length * rest).astype(object))),
+        "ad n": TF(ratio=bracket(variables("C.q", 6) + (length * rest).astype(object))),
         "strain": ZeroJunction(size=6),
         "C": C(stiffness=matrices[0] / length, domain=SPATIAL),
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
 from pliant.bond_graph.equations import Equations, Exchange
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Component
-from pliant.bond_graph.instant import at_instant, balanced, consistent, given, scaled, solved
+from pliant.bond_graph.instant import USUAL_STEP, at_instant, balanced, consistent, given, scaled, solved
 from pliant.bond_graph.step import Program
 from pliant.bond_graph.stepper import Stepper
 from pliant.errors import InvalidInput
@@ -32,7 +33,6 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Layout
 from pliant.robot.shown import Shown, listed
 
-USUAL_STEP = 1e-3  # s; pivots are tried with it
 GUESSES = (0.0, 1e-3, 1.0)  # of all unknowns, where a law has no derivative at zero
 MEANING = {"C": "displacement", "I": "momentum", "": "integral of a signal"}
 
@@ -50,9 +50,12 @@ class Compiled:
     longest: int  # row of a tape of energies
     plan: Plan
     guess: Array
+    to_rates: Any  # (states, unknowns), sparse: x' = to_rates z
 
     @staticmethod
     def of(graph: Component) -> Compiled:
+        from scipy.sparse import csc_array
+
         equations = Equations(flatten(graph))
         step = step_system(equations)
         refuse_undetermined(step, equations)
@@ -64,7 +67,11 @@ class Compiled:
         efforts = np.array([e for source in equations.sources for e in source.efforts], np.int64)
         table = np.array(pairs, np.int64).reshape(-1, 3)
         program = Program(step.equation, step.tape, stored, table, np.array(signs), efforts, step.linear)
-        return Compiled(equations, step, instant_system(equations), program, energy, kinetic, longest, plan, guess)
+        ones, m = np.ones(len(equations.rates)), len(equations.rates)
+        to_rates = csc_array((ones, (np.arange(m), equations.rates)), shape=(m, len(equations.unknowns)))
+        return Compiled(
+            equations, step, instant_system(equations), program, energy, kinetic, longest, plan, guess, to_rates
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,34 +156,30 @@ class BondGraph(Shown):
 
     def linear_system(self, state: Array, inputs: Inputs, time: float) -> LinearSystem:
         """Small deviations of states and unknowns: inputs are the open sources, outputs what answers at them."""
-        equations, m = self.compiled.equations, len(state)
-        z = solved(self.compiled, inputs, state, time)
-        u = given(inputs, np.array([time]))[0]
-        _, F_z, F_x = at_instant(self.compiled, np.concatenate([z, state]), time, u)
-        part, n = scaled(F_z), len(z)
-        entry = self.compiled.instant.equation
-        by_input, rates, answers = np.zeros((n, len(u))), np.zeros((m, n)), np.zeros((len(u), n))
-        by_input[entry.u_at[:, 0], entry.u_at[:, 1]] = entry.u_by
-        rates[np.arange(m), equations.rates] = part.size[equations.rates]
+        own, u = self.compiled, given(inputs, np.array([time]))[0]
+        z = solved(own, inputs, state, time)
+        _, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
+        part, n, m, k = scaled(own, F_z, F_x), len(z), len(state), len(u)
+        A, B, C = np.zeros((m + n, m + n)), np.zeros((m + n, k)), np.zeros((k, m + n))
+        A[:m, m:] = (own.to_rates * part.size).toarray()
+        A[m:, :m], A[m:, m:] = part.rows[:, None] * (F_x @ np.eye(m)), part.F_z @ np.eye(n)
+        entry = own.instant.equation
+        B[m + entry.u_at[:, 0], entry.u_at[:, 1]] = part.rows[entry.u_at[:, 0]] * entry.u_by
         names: list[tuple[str, ...]] = []
         for source, port in zip(self.open_sources, self.ports, strict=True):
             words, numbers = (port.effort, port.flow), (source.efforts, source.flows)
-            own = int(port.causality is Causality.EFFORT_IN)  # the flow answers
-            answers[source.first + np.arange(port.size), numbers[own]] = source.sign * part.size[list(numbers[own])]
-            names += zip(LinearPort.of(port).names_of(words[1 - own]), LinearPort.of(port).names_of(words[own]))
+            answer = int(port.causality is Causality.EFFORT_IN)  # the flow answers
+            rows, columns = source.first + np.arange(port.size), list(numbers[answer])
+            C[rows, m + np.array(columns)] = source.sign * part.size[columns]
+            names += zip(LinearPort.of(port).names_of(words[1 - answer]), LinearPort.of(port).names_of(words[answer]))
         inputs_names, outputs = tuple(zip(*names)) or ((), ())
-        states = tuple(f"{block.name}[{k}]" for block in self.layout.blocks for k in range(block.size))
-        right = part.rows[:, None] * np.hstack([F_x @ np.eye(m), by_input])
+        states = tuple(f"{block.name}[{i}]" for block in self.layout.blocks for i in range(block.size))
         if not part.N.shape[1]:
-            through = -np.asarray(np.linalg.solve(part.F_z @ np.eye(n), right))
-            A, B, C, D = (each for rows in (rates, answers) for each in np.split(rows @ through, [m], axis=1))
+            through = np.linalg.solve(A[m:, m:], np.hstack([A[m:, :m], B[m:]]))
+            (A, B), (C, D) = (np.split(-rows[:, m:] @ through, [m], axis=1) for rows in (A[:m], C))
             return LinearSystem(A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs, states=states)
-        A, B = np.block([[np.zeros((m, m)), rates], [right[:, :m], part.F_z @ np.eye(n)]]), np.zeros((m + n, len(u)))
-        B[m:] = right[:, m:]
-        E, C = np.diag(np.arange(m + n) < m).astype(float), np.hstack([np.zeros((len(u), m)), answers])
-        names_of_all = (*states, *(f"unknown {k}" for k in range(n)))
-        D = np.zeros((len(u), len(u)))
-        return LinearSystem(E=E, A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs, states=names_of_all).explicit
+        E, D = np.diag(np.arange(m + n) < m).astype(float), np.zeros((k, k))
+        return LinearSystem(E=E, A=A, B=B, C=C, D=D, inputs=inputs_names, outputs=outputs).explicit
 
     def unknowns(self, states: Array, times: Array) -> Array:
         """All efforts, flows and signals (n, unknowns) at states."""

@@ -23,14 +23,11 @@ EPSILON = 2.220446049250313e-16
 class Stored(NamedTuple):
     """Changes of energy over a step.
 
-    Where gradients are linear, g = K x + b, they are products of g in the middle with the change of the state. All
-    other stores have two rows of the tape: the energy at the end and at the start.
+    Where gradients are linear, they are products of what the store answers with the change of the state. All other
+    stores have two rows of the tape: the energy at the end and at the start.
     """
 
-    at: Ints  # (k, 2) states of entries of K, then of b
-    by: Floats  # (k,)
-    kinetic: Ints  # (k,) 1 for I, 0 for C
-    quadratic: int  # how many are of K
+    quadratic: Ints  # (k, 3) of such states: answer, rate, and 1 for I, 0 for C
     change: Tape
     change_kinetic: Ints
     answers: Ints  # (m, 4) of the states of these stores: which store, state, row, the unknown that it gives
@@ -67,10 +64,10 @@ class Tables(NamedTuple):
 
     time: Floats
     h: Floats
-    u: Floats  # (steps, 3, inputs)
     first: Ints  # rows of the output that fall into each step
     stop: Ints
     tau: Floats  # (rows,)
+    u: Floats  # (steps, 3, inputs)
 
 
 class Output(NamedTuple):
@@ -140,7 +137,7 @@ def newton(program: Program, plan: Plan, work: Work) -> int:
 def enter_powers(program: Program, work: Work, ledger: RunningLedger) -> None:
     """What a solved step exchanged and stored, into the ledger."""
     stored, point = program.stored, work.point
-    x, z, rate, h = point.x, point.z, point.rate, point.at[1]
+    z, h = point.z, point.at[1]
     ledger.step_joints[:] = 0.0
     lost = 0.0
     for k in range(program.pairs.shape[0]):
@@ -151,13 +148,11 @@ def enter_powers(program: Program, work: Work, ledger: RunningLedger) -> None:
         else:
             ledger.step_joints[source] += work_done
     kinetic = strain = rounding = 0.0
-    for k in range(stored.by.shape[0]):
-        i, j = stored.at[k, 0], stored.at[k, 1]
-        gradient = stored.by[k] * (x[j] + 0.5 * h * z[rate[j]] if k < stored.quadratic else 1.0)
-        moved = h * z[rate[i]] * gradient
+    for k in range(stored.quadratic.shape[0]):
+        moved = h * z[stored.quadratic[k, 0]] * z[stored.quadratic[k, 1]]
         rounding += 4.0 * EPSILON * abs(moved)  # stores with several states exchange energy inside
-        kinetic += moved if stored.kinetic[k] else 0.0
-        strain += 0.0 if stored.kinetic[k] else moved
+        kinetic += moved if stored.quadratic[k, 2] else 0.0
+        strain += 0.0 if stored.quadratic[k, 2] else moved
     for k in range(stored.change_kinetic.shape[0]):
         end = forward(stored.change, 2 * k, point, work.values.value)
         start = forward(stored.change, 2 * k + 1, point, work.values.value)

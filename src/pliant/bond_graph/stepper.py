@@ -51,12 +51,8 @@ class Stepper:
         sources = own.equations.sources
         self.ledger = new_ledger(len(sources), 0)
         self.ledger.sums[[KINETIC, STRAIN]] = np.concatenate(model.energy(x[None])[:2])
-        self.output = Output(
-            np.zeros((rows, len(x))),
-            np.zeros((rows, COLUMNS)),
-            np.zeros((rows, len(sources))),
-            np.zeros((rows, len(own.program.efforts))),
-        )
+        numbers = (len(x), COLUMNS, len(sources), len(own.program.efforts))
+        self.output = Output(*[np.zeros((rows, count)) for count in numbers])
 
     def start(self) -> Ending | None:
         self.keep(0)
@@ -66,16 +62,14 @@ class Stepper:
         grid = self.run.grid
         return np.stack([grid[a:b], 0.5 * (grid[a:b] + grid[a + 1 : b + 1]), grid[a + 1 : b + 1]], axis=1)
 
-    def tables(self, a: int, b: int, joints: Array, loads: Array) -> tuple[int, int, Array]:
-        return a, b, joints
-
-    def advance(self, tables: tuple[int, int, Array], part: slice, held: Array) -> tuple[int, int]:
-        a, b, joints = tables
+    def tables(self, a: int, b: int, joints: Array, loads: Array) -> Tables:
         plan = self.run.schedule
-        u = np.ascontiguousarray(with_held(joints, held)[..., 2])
-        rows = Tables(
-            self.run.grid[a:b].copy(), plan.h[a:b].copy(), u, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau
-        )
+        starts, h = self.run.grid[a:b].copy(), plan.h[a:b].copy()
+        return Tables(starts, h, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau, joints)
+
+    def advance(self, tables: Tables, part: slice, held: Array) -> tuple[int, int]:
+        with_held(tables.u[part], held)
+        rows = tables._replace(u=np.ascontiguousarray(tables.u[..., 2]))
         first, done, planned = part.start, 0, -1
         while True:
             span = (first + done, part.stop)

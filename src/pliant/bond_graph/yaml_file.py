@@ -18,19 +18,21 @@ Parameters are numbers, or formulas of those before them, by name; every formula
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from io import StringIO
+from itertools import chain, count
 from typing import Any
 
 from pliant.bond_graph.domain import DOMAINS, Domain
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
-from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
+from pliant.bond_graph.graph import Arrow, Bond, Component, Integral, Signal, shown
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
 from pliant.formulas.expression import Expression, constant, parse, substituted
-from pliant.frozen_mapping import FrozenMapping
+from pliant.robot import yaml_reader
 from pliant.robot.robot import nearest
-from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar, read, refuse_huge, text_in
+from pliant.robot.yaml_reader import Node, located, read, refuse_huge, text_in
 from pliant.whole_file import whole_file
 
 VERSION = 1
@@ -38,6 +40,8 @@ WHAT = "bond graph"
 TYPES: dict[str, type[Part]] = {each.symbol: each for each in (C, I, R, Se, Sf, TF, GY, ZeroJunction, OneJunction)}
 COMPONENT = tuple(each.name for each in fields(Component))
 ARROW = "->"
+WIDTH = 10**9  # characters of a line, which is never broken
+MOST_VALUES = 100_000  # of a file; those of an arm down to elements are many
 SHAPE = "compare it with the example at the top of docs/bond_graphs.md"
 Path = tuple[str | int, ...]
 
@@ -51,7 +55,7 @@ def load(path: str | os.PathLike[str]) -> Component:
 def loads(text: str, name: str = "<string>") -> Component:
     """The bond graph of a YAML text; ``name`` stands for the file in messages."""
     refuse_huge(len(text.encode(errors="replace")), name, WHAT)
-    root, problems = read(text, name, WHAT)
+    root, problems = read(text, name, WHAT, MOST_VALUES)
     if problems:
         raise InvalidFile(*problems)
     return _Decoder(root, name).graph()
@@ -63,26 +67,25 @@ def save(graph: Component, path: str | os.PathLike[str], overwrite: bool = False
         temporary.write_text(dump(graph), encoding="utf-8")
 
 
-class _Decoder:
-    """Reads nodes into plain values first, whose places it keeps; every problem is told with that of its field."""
+def plain(node: Node) -> Any:
+    """Dictionaries, lists and texts; what is left empty holds nothing."""
+    match node:
+        case yaml_reader.Mapping():
+            return {key: plain(value) for key, value in node.values.items()}
+        case yaml_reader.Listing():
+            return [plain(value) for value in node.items]
+        case yaml_reader.Scalar():
+            return {} if node.empty else node.text
 
-    def __init__(self, root: Mapping, file: str) -> None:
-        self.file = file
-        self.places: dict[Path, Node] = {}
-        self.root = self.plain(root, ())
+
+class _Decoder:
+    """Reads plain values; every problem is told with the place of its field."""
+
+    def __init__(self, tree: Node, file: str) -> None:
+        self.tree, self.file, self.root = tree, file, plain(tree)
         self.parameters: dict[str, Expression] = {}
         self.made: dict[str, Component] = {}
         self.open: list[str] = []  # components that are being made
-
-    def plain(self, node: Node, path: Path) -> Any:
-        self.places[path] = node
-        match node:
-            case Mapping():
-                return {key: self.plain(value, (*path, key)) for key, value in node.values.items()}
-            case Listing():
-                return [self.plain(value, (*path, k)) for k, value in enumerate(node.items)]
-            case Scalar():
-                return {} if node.empty else node.text
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -92,13 +95,11 @@ class _Decoder:
         except InvalidFile:
             raise
         except (InvalidInput, KeyError, TypeError, AttributeError, ValueError) as error:
-            known = next(path[:k] for k in range(len(path), -1, -1) if path[:k] in self.places)
-            node = self.places[known]
             missing = f"lacks {error}" if isinstance(error, KeyError) else "has values of a wrong kind or lacks some"
             text = str(error) if isinstance(error, InvalidInput) else f"{missing}; {SHAPE}"
-            raise InvalidFile(
-                Problem(f": {text}" if known else text, known, f"{self.file}:{node.line}:{node.column}")
-            ) from None
+            spot = located(self.tree, path)
+            place = f"{self.file}:{spot.line}:{spot.column}"
+            raise InvalidFile(Problem(f": {text}" if path else text, path, place)) from None
 
     def graph(self) -> Component:
         with self.at():
@@ -203,58 +204,45 @@ def only(given: Any, known: tuple[str, ...], of: str) -> None:
 
 def dump(graph: Component) -> str:
     """A bond graph as text of a file; reading it gives an equal graph. Equal components are written once."""
+    from ruamel.yaml import YAML
+
     names: dict[Component, str] = {}
     for path, part in graph.walk():
         if isinstance(part, Component) and part not in names:
-            taken, name, k = set(names.values()), path[-1], 2
-            while name in taken:
-                name, k = f"{path[-1]} {k}", k + 1
-            names[part] = name
-    lines = [f"pliant: {VERSION}"]
+            others = (f"{path[-1]} {k}" for k in count(2))
+            names[part] = next(name for name in chain(path[-1:], others) if name not in names.values())
+    plain: dict[str, Any] = {"pliant": VERSION}
     if names:
-        lines.append("components:")
-    for part, name in names.items():
-        lines += [f"  {_word(name)}:", *(f"    {line}" for line in _component(part, names))]
-    return "\n".join([*lines, "graph:", *(f"  {line}" for line in _component(graph, names))]) + "\n"
+        plain["components"] = {name: _fields(part, names) for part, name in names.items()}
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.width, yaml.sort_base_mapping_type_on_output = None, WIDTH, False
+    text = StringIO()
+    yaml.dump(plain | {"graph": _fields(graph, names)}, text)
+    return text.getvalue()
 
 
-def _component(part: Component, names: dict[Component, str]) -> Iterator[str]:
-    for field in COMPONENT:
-        value = getattr(part, field)
-        if isinstance(value, str) and value:
-            yield f"{field}: {_word(value)}"
-        elif value:
-            yield f"{field}:"
-            for each in value:
-                head, own = (f"{_word(each)}:", value[each]) if isinstance(value, FrozenMapping) else ("-", each)
-                yield f"  {head} {_flow(own, names)}"
+def _fields(part: Component, names: dict[Component, str]) -> dict[str, Any]:
+    return {field: _plain(value, names) for field in COMPONENT if (value := getattr(part, field))}
 
 
-def _flow(value: object, names: dict[Component, str]) -> str:
-    """A value in one line."""
+def _plain(value: Any, names: dict[Component, str]) -> Any:
+    """A value in dictionaries, lists, numbers and texts."""
     match value:
         case Component():
-            value = {"component": names[value]}
+            return {"component": names[value]}
         case Part():
-            value = {"type": value.symbol} | {each.name: getattr(value, each.name) for each in value.given_fields()}
+            given = {each.name: getattr(value, each.name) for each in value.given_fields()}
+            return {"type": value.symbol} | _plain(given, names)
         case Integral():
-            value = {"integral": value.formulas, "start": value.start}
-        case Bond() | Signal():
-            value = f"{value.start} {ARROW} {value.end}"
-        case Expression() if value.is_constant:
-            value = value.value
-    match value:
-        case dict() | FrozenMapping():
-            return f"{{{', '.join(f'{_word(key)}: {_flow(each, names)}' for key, each in value.items())}}}"
+            return {"integral": _plain(value.formulas, names), "start": _plain(value.start, names)}
+        case Arrow():
+            return f"{value.start} {ARROW} {value.end}"
+        case Expression():
+            return value.value if value.is_constant else str(value)
+        case Domain():
+            return value.name
+        case Mapping():
+            return {key: _plain(each, names) for key, each in value.items()}
         case tuple():
-            return f"[{', '.join(_flow(each, names) for each in value)}]"
-        case float() | int():
-            return repr(value)
-    return _word(value.name if isinstance(value, Domain) else str(value))
-
-
-def _word(text: str) -> str:
-    """In quotes where YAML would read something else."""
-    plain = text.replace(" ", "").replace("_", "").replace(".", "").isalnum() and not text[:1].isdigit()
-    is_text = plain and text.lower() not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
-    return text if is_text else "'" + text.replace("'", "''") + "'"
+            return [_plain(each, names) for each in value]
+    return value

@@ -27,8 +27,8 @@ def compare(
 
     Without --move, --pd or --hold joints are free; where nothing would move then, they make a smooth move.
     """
+    from pliant.cli.terminal import one_line_at_a_time, table
     from pliant.cli.terminal import output as screen_of
-    from pliant.cli.terminal import table
     from pliant.view.comparison import HEADINGS, cells
     from pliant.whole_file import refuse_existing
 
@@ -36,9 +36,8 @@ def compare(
     path = Path(f"{described.name}_compared.html") if output is None else output
     refuse_existing(path, overwrite)
     drives = given.joint_drives(described, move or [], pd or [], hold)
-    found = pl.compare(
-        described, until, accuracy, drives=drives or None, progress=lambda line: typer.echo(f"{line} ...", err=True)
-    )
+    with one_line_at_a_time() as told:
+        found = pl.compare(described, until, accuracy, drives=drives or None, progress=told)
     screen = screen_of()
     rows = (texts for _, texts in cells(found))
     # units stand below the table, or the table would not fit on a terminal

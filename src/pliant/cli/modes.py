@@ -106,6 +106,5 @@ def modes(
     if view or page is not None:
         from pliant.cli.view import show
         from pliant.view.scene import scene_of
-        from pliant.view.server import LOCAL
 
-        show(lambda: scene_of(found), page, overwrite, LOCAL, 0, True)
+        show(lambda: scene_of(found), page, overwrite)

@@ -128,6 +128,17 @@ def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
             display.stop()
 
 
+@contextmanager
+def one_line_at_a_time() -> Iterator[Callable[[str], None]]:
+    """A function that takes what is under way: on a terminal each replaces the last, and all vanish."""
+    console = Console(stderr=True, markup=False, highlight=False)
+    if console.is_terminal:
+        with console.status("") as status:
+            yield lambda line: status.update(line)
+    else:
+        yield lambda line: console.print(f"{line} ...", soft_wrap=True)
+
+
 STOPPED_EARLY = 1
 
 

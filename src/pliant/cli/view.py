@@ -20,20 +20,28 @@ PortOption = Annotated[int, typer.Option(help="Port to serve on; 0 takes a free 
 NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Print the address and open no browser.")]
 
 
-def show(made: Callable[[], Scene], output: Path | None, overwrite: bool, host: str, port: int, browser: bool) -> None:
+def show(
+    made: Callable[[], Scene],
+    output: Path | None,
+    overwrite: bool,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browser: bool = True,
+) -> None:
     """Write the page, or serve it until Ctrl-C; the browser starts while the scene is being made."""
-    from pliant.cli.terminal import progress_after_a_second
-    from pliant.view.page import write_page
-    from pliant.view.server import View, open_browser
-    from pliant.whole_file import refuse_existing, refuse_suffix
-
     if output is not None:
+        from pliant.cli.terminal import progress_after_a_second
+        from pliant.view.page import write_page
+        from pliant.whole_file import refuse_existing, refuse_suffix
+
         refuse_suffix(output, (".html",), "of a page")
         refuse_existing(output, overwrite)
         with progress_after_a_second(f"writing {output}"):
             write_page(made(), output, overwrite)
         typer.echo(f"wrote {output}")
         return
+    from pliant.view.server import View, open_browser
+
     shown = View(host, port)
     typer.echo(f"view at {shown.address}   (Ctrl-C ends it)")
     if browser:

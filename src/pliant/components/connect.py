@@ -26,6 +26,7 @@ from pliant.model.arm import model_lines
 from pliant.model.contract import Arm, Model, TakesSignals
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
+from pliant.model.sampling import Section
 from pliant.model.state import Array, Layout, Observation
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, Robot, SphericalJoint
@@ -104,6 +105,7 @@ class Connected(Shown, Renamed):
     undeformed = OfTheArm[Callable[..., Array]]()
     observe = OfTheArm[Callable[..., Observation]]()
     tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    section = OfTheArm[Callable[..., Section]]()
     load_flows = OfTheArm[Callable[..., Array]]()
     energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()
     stepper = OfTheArm[Callable[..., contract.Stepper[Any]]]()
@@ -116,14 +118,21 @@ class Connected(Shown, Renamed):
     violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
     @cached_property
+    def _others(self) -> dict[Any, Connected]:
+        """By other choices of the formulation: runs of one model try the same meshes."""
+        return {}
+
+    @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Sentences on what is connected and hardly meant so."""
         return tuple(f"{_on_what(each)}: {doubt}" for each in self.components for doubt in _doubts(each))
 
     def by(self, formulation: Any) -> Connected:
-        """The same robot and components by another choice of the formulation that computes."""
-        arm = self.arm.by(formulation)  # type: ignore[attr-defined]
-        return replace(connect(arm, *self.components), substitution=self.substitution)
+        """The same robot and components by another choice of the formulation that computes; joined once."""
+        if formulation not in self._others:
+            arm = self.arm.by(formulation)  # type: ignore[attr-defined]
+            self._others[formulation] = replace(connect(arm, *self.components), substitution=self.substitution)
+        return self._others[formulation]
 
     def adopt(self, other: Connected, state: Array) -> Array:
         """A state of the same robot by another choice of the same formulation, as one of this model."""

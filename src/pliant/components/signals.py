@@ -23,7 +23,17 @@ from pliant.robot.declared import Declared, Quantity
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-__all__ = ["Constant", "FunctionSignal", "PiecewiseLinear", "Signal", "SignalSum", "SignalTable", "Sine", "Step"]
+__all__ = [
+    "Constant",
+    "FunctionSignal",
+    "HeldTable",
+    "PiecewiseLinear",
+    "Signal",
+    "SignalSum",
+    "SignalTable",
+    "Sine",
+    "Step",
+]
 
 EFFORT_UNIT = "N or N m"
 Value = Annotated[Numbers, Quantity(EFFORT_UNIT, "value", each="value")]
@@ -114,6 +124,27 @@ class PiecewiseLinear(SampledSignal):
         if values.ndim == 1:
             return np.interp(times, knots, values)
         return np.column_stack([np.interp(times, knots, column) for column in values.T])
+
+
+@dataclass(frozen=True)
+class HeldTable(SampledSignal):
+    """``values``, a number or a row of numbers from each of the increasing ``times`` on, held until the next one.
+
+    Before the first time it is zero, and the last value is held for ever. Steps end at every one of the times.
+    """
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(self.times)
+
+    @cached_property
+    def _held(self) -> tuple[Array, Array]:
+        values = np.asarray(self.values, float)
+        return np.asarray(self.times), np.concatenate([np.zeros_like(values[:1]), values])
+
+    def evaluate(self, times: Array) -> Array:
+        jumps, values = self._held
+        return np.asarray(values[jumps.searchsorted(times, side="right")])
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ a damper of the ratio  gain participation / (2 omega): it needs no rate of y and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import exp, inf
 from typing import Annotated
 
@@ -24,8 +23,8 @@ from pliant.components.fields import Holds, JointName, JointNames
 from pliant.components.kinds import Contribution, SampledLaw, Servo
 from pliant.components.motions import Hold, Motion, Reference
 from pliant.components.ports import PerJoint, chosen_or_all, for_each
-from pliant.components.sampled_controller import CheckedLaw, Fresh, Law
-from pliant.components.sensors import Encoder, Noise, Sensor, Tachometer
+from pliant.components.sampled_controller import CheckedLaw, Law
+from pliant.components.sensors import Encoder, Sensor, Tachometer
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, ServoPlace, noise_source
 from pliant.model.state import Array
@@ -184,25 +183,37 @@ class VibrationSuppression(Declared):
         name = self.name or f"suppression-{self.joint}"
         # the part of a deviation that the slow part takes in a period
         forget = 0.0 if self.washout is None else 1.0 - exp(-self.period / self.washout)
-        fresh = Fresh(partial(SuppressionRate, self.gain, forget, self.sensor.reader(arm), self.seed, name))
-        law = CheckedLaw(name, self.period, (self.joint,), fresh, self.delay, "rate", "rad/s")
+        fresh, sensors = SuppressionLaw(self.gain, forget), (self.seed, (self.sensor,), arm)
+        law = CheckedLaw(name, self.period, (self.joint,), fresh, self.delay, "rate", "rad/s", None, None, *sensors)
         return (SampledLaw(law, commands=True),)
+
+
+@dataclass(frozen=True)
+class SuppressionLaw:
+    """gain (reading - its slow part), which takes the part ``forget`` of a deviation in a period; without one gain
+    reading."""
+
+    gain: float
+    forget: float
+
+    def started(self) -> Law:
+        return SuppressionRate(self)
 
 
 class SuppressionRate:
     """The suppression during one run; it remembers the slow part of its reading, if it was asked before."""
 
-    def __init__(
-        self, gain: float, forget: float, reader: Callable[[Sample, Noise], float], seed: int, name: str
-    ) -> None:
-        self.gain, self.forget, self.reader = gain, forget, reader
-        self.source = noise_source(seed, name)
-        self.memory: Sequence[float] = ()
+    def __init__(self, law: SuppressionLaw) -> None:
+        self.law, self.memory = law, ()
+
+    memory: Sequence[float]
 
     def __call__(self, sample: Sample) -> float:
-        reading = self.reader(sample, self.source)
-        if not self.forget:
-            return self.gain * reading
-        slow = self.memory[0] + self.forget * (reading - self.memory[0]) if len(self.memory) else reading
+        gain, forget = self.law.gain, self.law.forget
+        (reading,) = map(float, sample.readings)
+        if not forget:
+            return gain * reading
+        slow = float(self.memory[0]) if len(self.memory) else reading
+        slow += forget * (reading - slow)
         self.memory = (slow,)
-        return self.gain * (reading - slow)
+        return gain * (reading - slow)

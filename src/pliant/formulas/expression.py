@@ -13,6 +13,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
+from keyword import iskeyword
 from numbers import Real
 from typing import Any
 from weakref import WeakValueDictionary
@@ -348,10 +349,8 @@ def written(of: Expression, around: int = 0) -> str:
         text = repr(of.value)
         return f"({text})" if of.value < 0.0 and around else text
     if of.operation == NAME:
-        index = f"[{of.index}]" if of.index else ""
-        first, dot, rest = of.name.partition(".")
-        words = ".".join(_quoted(word) for word in (first, *rest.split("."))) if dot else _quoted(first)
-        return words + index
+        plain = all(word.isidentifier() and not iskeyword(word) for word in of.name.split("."))
+        return (of.name if plain else repr(of.name)) + (f"[{of.index}]" if of.index else "")
     if of.operation in SYMBOLS:
         symbol, rank = SYMBOLS[of.operation]
         left, right = of.arguments
@@ -360,10 +359,6 @@ def written(of: Expression, around: int = 0) -> str:
         text = f"{written(left, ranks[0])} {symbol} {written(right, ranks[1])}"
         return f"({text})" if rank < around else text
     return f"{of.operation}({', '.join(written(each) for each in of.arguments)})"
-
-
-def _quoted(word: str) -> str:
-    return word if word.isidentifier() else repr(word)
 
 
 LONGEST = 20_000  # characters of a formula in a file
@@ -383,7 +378,7 @@ FUNCTIONS: dict[str, Callable[..., Expression]] = {
 def parse(text: str) -> Expression:
     """A formula from its text: numbers, names, + - * / **, and the functions of this file; everything else is refused.
 
-    Names that are no words of Python stand in quotes, such as ``'beam 3'.theta[1]``.
+    Names that are no words of Python stand in quotes, such as ``'beam 3'.theta[1]`` or ``'beam 3.root m'``.
     """
     if len(text) > LONGEST:
         raise InvalidInput(f"the formula '{clip(text)}' has {len(text)} characters; write it in at most {LONGEST}")
@@ -423,7 +418,7 @@ def _read(node: ast.expr, text: str) -> Expression:
             return FUNCTIONS[word](*(_read(each, text) for each in arguments))
         case ast.Name(id="pi"):
             return constant(math.pi)
-        case ast.Name() | ast.Attribute():
+        case ast.Name() | ast.Attribute() | ast.Constant(value=str()):
             return name(_path(node, text))
     raise InvalidInput(
         f"'{clip(ast.unparse(node))}' is not allowed in the formula '{clip(text)}'; write numbers, names, + - * / **"

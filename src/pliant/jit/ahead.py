@@ -76,9 +76,9 @@ def prepare(kernel: Kernel, key: tuple[TypeName, ...]) -> None:
             return
 
 
-def compile_all() -> bool:
+def compile_all(tell_times: bool = False) -> bool:
     """All that is listed and not there yet; whether nothing failed."""
-    return compile_tasks(_missing(all_entries()))
+    return compile_tasks(_missing(all_entries()), tell_times)
 
 
 def all_entries() -> list[Task]:
@@ -96,13 +96,17 @@ def with_parts(missing: Iterable[Task]) -> dict[int, Task]:
     return {number: listed()[number] for number in sorted(numbers)}
 
 
-def compile_tasks(tasks: dict[int, Task]) -> bool:
+def compile_tasks(tasks: dict[int, Task], tell_times: bool = False) -> bool:
     """Side by side, unless that takes longer than to compile them when they are called; whether nothing failed."""
     seconds = sum(task.seconds for task in tasks.values())
     count = min(os.cpu_count() or 1, len(tasks))
     if seconds < WORTH or count < 2 or os.environ.get(WORKER) or not sys.executable or sources.private_root() is None:
         return True
-    return Crew(tasks, count).work()
+    crew = Crew(tasks, count)
+    done = crew.work()
+    if tell_times:
+        crew.tell_times()
+    return done
 
 
 class Crew:
@@ -112,6 +116,7 @@ class Crew:
         self.waiting, self.tasks, self.count = dict(tasks), tasks, count
         self.under_way: set[int] = set()
         self.failed: dict[int, str] = {}
+        self.took: dict[int, float] = {}
         self.changed = threading.Condition()
         self.processes: list[subprocess.Popen[str]] = []
         self.began = time.monotonic()
@@ -142,6 +147,14 @@ class Crew:
         pace = done / (time.monotonic() - self.began) if done > WORTH else self.count
         return len(self.tasks) - len(left), len(self.tasks), sum(left) / pace
 
+    def tell_times(self) -> None:
+        """CPU seconds of each task, without the parts that are tasks of their own, and of all workers, with imports."""
+        for number, seconds in sorted(self.took.items(), key=lambda pair: -pair[1]):
+            task = self.tasks[number]
+            print(f"{seconds:8.2f}  {'entry' if task.entry else 'part '}  {task.kernel}")
+        spent = os.times()
+        print(f"{spent.children_user + spent.children_system:8.2f}  all {len(self.took)}, in CPU seconds")
+
     def _serve(self) -> None:
         process = start_worker()
         self.processes.append(process)
@@ -149,7 +162,10 @@ class Crew:
             answer = ask(process, number)
             with self.changed:
                 self.under_way.discard(number)
-                if answer != "done":
+                word, _, seconds = answer.partition(" ")
+                if word == "done":
+                    self.took[number] = float(seconds)
+                else:
                     self.failed[number] = answer or "the worker ended"
                 self.changed.notify_all()
             if not answer:  # the process is gone

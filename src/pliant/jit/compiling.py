@@ -38,9 +38,10 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False,
 
 def callee(function: Callable[..., Any], inline: bool) -> Any:
     """A function as other kernels call it."""
-    from pliant.jit.insides import KernelCompiler
+    from pliant.jit.insides import KernelCompiler, called_by_type
 
-    return _decorated(function, forceinline=inline, no_cpython_wrapper=True, pipeline_class=KernelCompiler)
+    made = _decorated(function, forceinline=inline, no_cpython_wrapper=True, pipeline_class=KernelCompiler)
+    return called_by_type(made)
 
 
 def plain(function: Callable[..., Any], inline: bool, inner: bool) -> Any:

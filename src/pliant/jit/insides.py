@@ -12,6 +12,7 @@ all it needs, once, is optimised as a whole and emitted as one program.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -52,6 +53,11 @@ class TupleByReference(types.Type):
         *self.offsets, self.words = accumulate(map(_count_words, members), initial=0)
         listed = ", ".join(f"{field}: {member.name}" for field, member in zip(fields, members))
         super().__init__(f"{label}({listed})")
+
+    @property
+    def mangling_args(self) -> tuple[str, tuple[Any, ...]]:
+        """What stands for the type in names of functions: all its fields would be thousands of letters."""
+        return hashlib.sha256(self.name.encode()).hexdigest()[:16], ()
 
 
 def _count_words(member: Any) -> int:
@@ -285,6 +291,13 @@ class KernelCompiler(compiler.CompilerBase):
         return [passes]
 
 
+def called_by_type(dispatcher: Any) -> Any:
+    """One version for all whole numbers: Numba compiles a function again for each that stands in a call of it."""
+    resolve = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda given, named: resolve([types.unliteral(each) for each in given], named)
+    return dispatcher
+
+
 @cache
 def _codegen() -> KernelCodegen:
     return KernelCodegen("pliant")
@@ -361,6 +374,7 @@ def quicken() -> None:
     config: Any = TargetConfig
     instruction_kind: Any = numba_ir.Inst
     processor: Any = PostProcessor
+    without = {numba_ir.Loc, str, int, float, bool, type(None)}  # no variables in there
 
     def same(one: Any, other: Any) -> Any:
         return one is other or (type(one) is type(other) and one._values == other._values) or equal(one, other)
@@ -379,7 +393,7 @@ def quicken() -> None:
         found: list[Any] = []
         if isinstance(value, dict | list | tuple):
             for each in value.values() if isinstance(value, dict) else value:
-                if not isinstance(each, numba_ir.Loc | str):
+                if each.__class__ not in without:
                     found += variables(instruction, each)
         return found
 

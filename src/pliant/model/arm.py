@@ -10,10 +10,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_outside, tell
+from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside, tell
 from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
+from pliant.model.sampling import Section
+from pliant.model.section import ObservedSection
 from pliant.model.state import Array
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import FlexibleLink, ReducedLink, Robot
@@ -144,7 +146,34 @@ class ArmFacts(Shown, Renamed):
         """States (n, size) at rest with undeformed links at exactly these joint positions."""
         arm = cast(Arm, self)
         still = np.zeros(len(arm.joint_names))
-        return np.stack([arm.initial_state(position, still) for position in positions])
+        return self.moved_to(arm.initial_state(still, still), positions)
+
+    def moved_to(self, state: Array, positions: Array) -> Array:
+        """Copies (n, size) of a state at rest whose joints, and rotors with them, have these positions."""
+        layout = cast(Arm, self).layout
+        states = np.tile(state, (len(positions), 1))
+        layout.part(states, "joint_position")[:] = positions
+        if "rotor" in layout.slices:
+            layout.part(states, "rotor")[..., 0] = positions
+        return states
+
+    def section(self, link: str, station: float) -> Section:
+        """A section at a share of the length of a link, for one who reads it often."""
+        if link not in self.link_names:
+            raise InvalidInput(f"the arm has no link '{link}'; name one of {', '.join(self.link_names)}")
+        remedy = "write a share of the length, 0 at the root and 1 at the tip"
+        refuse_other_than_number("station", station, remedy)
+        if not 0.0 <= station <= 1.0:
+            raise InvalidInput(f"station = {station:g} of link '{link}' lies outside of it; {remedy}")
+        found = self.section_at(link, float(station))
+        arm = cast(Arm, self)
+        root, turn, position, _ = found.poses(arm.undeformed(np.zeros((1, len(arm.joint_names))))[0])
+        found.rest = (position - root) @ turn
+        return cast(Section, found)
+
+    def section_at(self, link: str, station: float) -> Any:
+        """The reader of a structure; ``rest`` of it is found afterwards."""
+        return ObservedSection(self, link, station)
 
     def law_to_blame(self, joint: str, position: float) -> tuple[str, str]:
         """Of a joint whose friction or stop kept a step from converging: which of them, and what to try."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,11 @@ from pliant.model.state import Array
 
 @dataclass(frozen=True)
 class StoredLaw:
-    """A law as a file remembers it: the numbers of its attribute ``memory``, or None, and states of random numbers.
-
-    ``lost`` says that the law remembers more than the file holds.
+    """A law as a file remembers it: numbers of its attribute ``memory`` and of those of its sensors, or None where
+    there is none, and states of random numbers. ``lost`` says that the law remembers more than the file holds.
     """
 
-    memory: tuple[float, ...] | None
+    memory: tuple[tuple[float, ...] | None, ...]
     noise: tuple[Mapping[str, Any], ...]
     lost: bool
 
@@ -30,11 +29,13 @@ class StoredLaw:
     def of(law: Any) -> StoredLaw:
         if isinstance(law, StoredLaw):
             return law
-        own = getattr(law, "law", law)
-        numbers = getattr(own, "memory", None)
-        plain = isinstance(own, FunctionType) and not own.__closure__
-        memory = None if numbers is None else tuple(map(float, np.ravel(numbers)))
-        return StoredLaw(memory, tuple(each.bit_generator.state for each in _noise(law)), not plain and memory is None)
+        own, *_ = parts = _parts(law)
+        numbers = [getattr(each, "memory", None) for each in parts]
+        memory = tuple(None if each is None else tuple(map(float, np.ravel(each))) for each in numbers)
+        plain = own is None or (isinstance(own, FunctionType) and not own.__closure__)
+        return StoredLaw(
+            memory, tuple(each.bit_generator.state for each in _noise(law)), not plain and memory[0] is None
+        )
 
     def into(self, controller: SampledController) -> Any:
         """A fresh law of the controller with this memory."""
@@ -44,17 +45,24 @@ class StoredLaw:
                 " as numbers in an attribute memory, or resume the trajectory before it is saved"
             )
         law: Any = controller.started()
-        if self.memory is not None:
-            getattr(law, "law", law).memory = np.array(self.memory)
+        for part, numbers in zip(_parts(law), self.memory, strict=True):
+            if numbers is not None:
+                part.memory = np.array(numbers)
         for source, state in zip(_noise(law), self.noise, strict=True):
             source.bit_generator.state = state
         return law
 
 
+def _parts(law: Any) -> tuple[Any, ...]:
+    """The law itself, as users wrote it, and what reads its sensors."""
+    readers = (each[1] if isinstance(each, tuple) else each for each in getattr(law, "readers", ()))
+    return (getattr(law, "function", law), *readers)
+
+
 def _noise(law: Any) -> tuple[np.random.Generator, ...]:
     """The sources of random numbers of a law and of what it asks."""
-    every: tuple[Any, ...] = (law, getattr(law, "law", None))
-    return tuple(each.source for each in every if hasattr(each, "source"))
+    every: tuple[Any, ...] = (law, getattr(law, "function", None))
+    return tuple(each.source for each in every if isinstance(getattr(each, "source", None), np.random.Generator))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +91,8 @@ class SamplingMemory:
 
     laws: tuple[LawMemory, ...]
     servos: tuple[ServoMemory, ...]
+    earlier: tuple[tuple[float, Array], ...]  # times and states of which accelerations are found
+    noted: Array  # torques at the last of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +117,23 @@ class Continuation:
     def at(time: float) -> Continuation:
         """The first of all runs, from this time on."""
         return Continuation(time, time)
+
+
+@runtime_checkable
+class HoldsTorques(Protocol):
+    """A stepper with servos of its own, which hold their torques between two samples."""
+
+    @property
+    def held(self) -> Array:
+        """The torques themselves."""
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A stepper whose steps depend on those before by more than the state, such as by factors that are still in use."""
+
+    def memory(self) -> tuple[NDArray[Any], ...]:
+        """All of it, and the sums of the ledger."""
+
+    def recall(self, memory: tuple[NDArray[Any], ...]) -> None:
+        """Go on with what the stepper of the run before remembered; counts of statistics begin anew."""

@@ -16,6 +16,7 @@ from pliant.model.continuation import Continuation
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
+from pliant.model.sampling import Section
 from pliant.model.schedule import WITHIN, Schedule
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
@@ -304,32 +305,14 @@ class CarriesServos(Protocol):
         """The commanded rates of all joints, from now until the next call."""
 
 
-@runtime_checkable
-class HoldsTorques(Protocol):
-    """A stepper with servos of its own, which hold their torques between two samples."""
-
-    @property
-    def held(self) -> Array:
-        """The torques themselves."""
-
-
-@runtime_checkable
-class Remembers(Protocol):
-    """A stepper whose steps depend on those before by more than the state, such as by factors that are still in use."""
-
-    def memory(self) -> tuple[NDArray[Any], ...]:
-        """All of it, and the sums of the ledger."""
-
-    def recall(self, memory: tuple[NDArray[Any], ...]) -> None:
-        """Go on with what the stepper of the run before remembered; counts of statistics begin anew."""
-
-
 def with_held(joints: Array, held: Array) -> Array:
-    """Signals of joints (steps, m, joints, 3) with the torques that controllers hold."""
-    if not np.count_nonzero(held):  # in a tenth of the time of any()
-        return joints
-    joints = joints.copy()
-    joints[:, :, : len(held), 2] += held
+    """Signals of joints (steps, m, joints, 3) with the torques that controllers hold, added in place.
+
+    No step is advanced twice, so that tables need not stay as they were.
+    """
+    if np.count_nonzero(held):  # in a tenth of the time of any()
+        torques = joints[:, :, : len(held), 2]
+        torques += held
     return joints
 
 
@@ -386,8 +369,21 @@ class Model(Protocol):
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
 
 
+_OFFERED: dict[tuple[type, type], bool] = {}
+
+
+class ByType(type(Protocol)):  # type: ignore[misc]
+    """A protocol that all objects of a type offer, or none: asked once, since members are looked up one by one."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        pair = cls, type(instance)
+        if pair not in _OFFERED:
+            _OFFERED[pair] = super().__instancecheck__(instance)
+        return _OFFERED[pair]
+
+
 @runtime_checkable
-class Arm(Model, Protocol):
+class Arm(Model, Protocol, metaclass=ByType):
     """A compiled robot, or one with everything that is connected to it: a model with joints, links and a tip."""
 
     @property
@@ -407,6 +403,9 @@ class Arm(Model, Protocol):
 
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
     def tip(self, states: Array) -> tuple[Array, Array]: ...
+
+    def section(self, link: str, station: float) -> Section:
+        """A section at a share of the length of a link, 0 at the root and 1 at the tip, for one who reads it often."""
 
     def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches.

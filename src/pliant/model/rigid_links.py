@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, clip
 from pliant.frozen_mapping import FrozenMapping
 from pliant.mechanics.rigid_body import along_rest_shape, matrix_of
 from pliant.robot import At, End, FlexibleLink, Link, ReducedLink, Robot
@@ -34,7 +34,7 @@ class SomeRigid:
     def __post_init__(self) -> None:
         owner, given = type(self).__name__, self.rigid
         if isinstance(given, str) or not isinstance(given, Iterable) or not all(isinstance(n, str) for n in given):
-            raise InvalidInput(f"{owner}: rigid = {given!r} is no row of names of links; write them as ('column',)")
+            raise InvalidInput(f"{owner}: rigid = {clip(repr(given))} is no row of names; write them as ('column',)")
         object.__setattr__(self, "rigid", tuple(dict.fromkeys(given)))
         for each in fields(self):  # what is given for every link stays as it was given
             if isinstance(table := getattr(self, each.name), Mapping):

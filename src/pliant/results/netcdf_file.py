@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -363,6 +363,8 @@ def _continuation(after: Continuation | None) -> dict[str, Any] | None:
         "servos": servos,
         "integrator": None if chosen is None else [type(chosen).__name__, asdict(chosen)],
         "accuracy": after.accuracy,
+        "earlier": [[time, state.tolist()] for time, state in after.sampling.earlier] if after.sampling else [],
+        "noted": after.sampling.noted.tolist() if after.sampling else [],
         "memory": [[each.dtype.str, list(each.shape)] for each in after.memory],
     }
 
@@ -381,7 +383,7 @@ def _read_continuation(dataset: Dataset, told: dict[str, Any]) -> Continuation:
             tuple((arrival, np.array(answer)) for arrival, answer in each["coming"]),
             tuple(np.array(answer) for answer in each["answers"]),
             StoredLaw(
-                None if each["law"]["memory"] is None else tuple(each["law"]["memory"]),
+                tuple(None if numbers is None else tuple(numbers) for numbers in each["law"]["memory"]),
                 tuple(each["law"]["noise"]),
                 each["law"]["lost"],
             ),
@@ -393,7 +395,8 @@ def _read_continuation(dataset: Dataset, told: dict[str, Any]) -> Continuation:
     )
     held = None if told["held"] is None else np.array(told["held"])
     times = float(told["time"]), float(told["origin"])
-    sampling = SamplingMemory(laws, servos)
+    earlier = tuple((time, np.array(state)) for time, state in told["earlier"])
+    sampling = SamplingMemory(laws, servos, earlier, np.array(told["noted"]))
     return Continuation(*times, tuple(memory), held, sampling, told["integrator"], told["accuracy"])
 
 
@@ -429,6 +432,7 @@ FORMAT_VERSION = 3
 # behind the end of the netCDF file, where its readers do not look: this word and the digest of all before it
 SEAL = b"\npliant sha256 "
 SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
+UNLOCKED = {"locking": False}  # files are whole once they are there, and not every file system knows locks
 
 
 def load_trajectory(path: str | PathLike[str], most: int | None = None) -> Trajectory:
@@ -472,20 +476,12 @@ def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
         raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
     if Path(path).suffix.lower() in (".csv", ".mat"):
         raise InvalidInput(f"{path} holds tables, not the whole of a run; give the .nc file of the trajectory")
-    whole = Path(path).read_bytes()  # which BytesIO shares as long as nobody asks for a buffer of it
-    content, seal = memoryview(whole)[:-SEAL_SIZE], whole[-SEAL_SIZE:]
-    if not seal.startswith(SEAL):
-        raise InvalidInput(
-            f"{path} does not end with the checksum of a saved trajectory: it is another file, of an earlier version,"
-            " or cut short; save the trajectory again"
-        )
-    if seal != SEAL + hashlib.sha256(content).hexdigest().encode():
-        raise InvalidInput(f"{path} is damaged, since its checksum differs; save the trajectory again")
+    refuse_damaged(Path(path))
     try:
-        if strange := strange_structure(BytesIO(whole), len(whole)):
+        if strange := strange_structure(Path(path)):
             raise InvalidInput(f"{path} {strange}, which no saved trajectory has; save the trajectory again")
         # Nothing is decoded: CF rules would turn numbers with units of time into dates.
-        with xarray.open_dataset(BytesIO(whole), engine="h5netcdf", decode_cf=False) as opened:
+        with xarray.open_dataset(path, engine="h5netcdf", decode_cf=False, driver_kwds=UNLOCKED) as opened:
             dataset = opened.isel(time=_some(opened.sizes["time"], most)).load() if most else opened.load()
     except InvalidInput:
         raise
@@ -501,11 +497,31 @@ def read(path: str | PathLike[str], most: int | None = None) -> Dataset:
     return dataset
 
 
-def strange_structure(file: BytesIO, size: int) -> str:
+def refuse_damaged(path: Path) -> None:
+    """Compare the checksum at the end of a file with what is before it, in pieces: a long run has gigabytes."""
+    digest, piece = hashlib.sha256(), bytearray(1 << 20)
+    with path.open("rb", buffering=0) as file:
+        left = file.seek(0, SEEK_END) - SEAL_SIZE
+        file.seek(0)
+        while left > 0 and (count := file.readinto(memoryview(piece)[: min(left, len(piece))])):
+            digest.update(memoryview(piece)[:count])
+            left -= count
+        seal = file.read(SEAL_SIZE)
+    if not seal.startswith(SEAL):
+        raise InvalidInput(
+            f"{path} does not end with the checksum of a saved trajectory: it is another file, of an earlier version,"
+            " or cut short; save the trajectory again"
+        )
+    if seal != SEAL + digest.hexdigest().encode():
+        raise InvalidInput(f"{path} is damaged, since its checksum differs; save the trajectory again")
+
+
+def strange_structure(path: Path) -> str:
     """What a hostile file may have, and none of ours: ways to other files, and arrays larger than the file."""
     import h5py
 
-    with h5py.File(file) as opened:
+    size = path.stat().st_size
+    with h5py.File(path, **UNLOCKED) as opened:
         for name in opened:
             link, member = opened.get(name, getlink=True), None
             if isinstance(link, h5py.HardLink):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.errors import DoubtfulRun
+from pliant.errors import DoubtfulRun, InvalidInput
 from pliant.model.state import Array
 from pliant.results.observables import VIOLATIONS
+from pliant.results.stress import why_none
 
 if TYPE_CHECKING:
     from pliant.results.trajectory import Trajectory
@@ -47,7 +48,7 @@ def summarize(trajectory: Trajectory) -> list[Line]:
 
     Time, cost, energy ledger, mesh error, deflection and ending.
     """
-    choices, ledger = trajectory.provenance.choices, trajectory.ledger
+    choices, ledger = trajectory.source.choices, trajectory.ledger
     return [
         Line("ending", str(trajectory.ending.cause), ""),
         *([Line("ended at", trajectory.ending.place, "")] if trajectory.ending.place else []),
@@ -94,13 +95,28 @@ def _errors(trajectory: Trajectory) -> list[Line]:
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
     error = trajectory.consistency_error
-    stresses = [each.largest for each in trajectory.stresses.values() if not each.reason]
+    stresses = [each for each in trajectory.stresses.values() if not each.reason] if _strained(trajectory) else []
     return [
         Line("consistency error of tip velocity", _largest(error.twist), "m/s"),
         Line("consistency error of potential energy", _largest(error.gravity), "J"),
         Line("largest tip deflection", _largest_norm(trajectory.tip_deflection), "m"),
-        *([Line("largest surface stress", max(map(_largest, stresses)), "Pa")] if stresses else []),
+        *(
+            [
+                Line("largest surface stress", max(_largest(each.largest) for each in stresses), "Pa"),
+                Line("largest von Mises stress", max(_largest(each.von_mises) for each in stresses), "Pa"),
+            ]
+            if stresses
+            else []
+        ),
     ]
+
+
+def _strained(trajectory: Trajectory) -> bool:
+    """Whether stresses are known of any link: if not, no shape need be found."""
+    try:
+        return not all(map(why_none, trajectory.robot.links))
+    except InvalidInput:  # of a file that names others
+        return False
 
 
 def warn(trajectory: Trajectory) -> list[str]:

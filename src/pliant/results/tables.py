@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from pliant.model.contract import Arm, Model, Record
+    from pliant.results.stress import SurfaceStress
     from pliant.results.trajectory import Trajectory
 
 WRENCH_OF_A_JOINT = ".wrench"
@@ -120,7 +121,8 @@ def motion_table(trajectory: Trajectory, tip: str | None = None) -> DataFrame:
     """One row per time: joints with their torques, the tip, the largest surface stress of links, energies, violations.
 
     The tip is that of the link ``tip``, by default of the arm; ``attrs["tip"]`` names the link and ``attrs["units"]``
-    the unit of each column. Links without a surface stress have no column, and ``attrs["no stress"]`` says why.
+    the unit of each column. Links without a surface stress have no column, and ``attrs["no stress"]`` says why. A model
+    that is no arm has a column for each number of its state.
     """
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
@@ -138,11 +140,17 @@ def motion_table(trajectory: Trajectory, tip: str | None = None) -> DataFrame:
         columns |= _components("tip deflection ", observables.DEFLECTION, own.deflection)
         stress = trajectory.stresses
         columns |= {
-            f"{name} stress": (each.largest.max(axis=1), observables.STRESS.unit)
+            f"{name} {kind}": (values.max(axis=1), observables.STRESS.unit)
             for name, each in stress.items()
+            for kind, values in (("stress", each.largest), ("von Mises stress", each.von_mises))
             if not each.reason
         }
         missing = {name: each.reason for name, each in stress.items() if each.reason}
+    else:
+        for block in trajectory.layout.blocks:
+            values = trajectory.state(block.name).reshape(len(trajectory.time), block.size)
+            names = [f"{block.name}[{k}]" for k in range(block.size)] if block.size > 1 else [block.name]
+            columns |= {name: (values[:, k], block.unit) for k, name in enumerate(names)}
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
     if not trajectory.ledger.exact:
@@ -158,9 +166,7 @@ def strain_table(trajectory: Trajectory) -> DataFrame:
     """One row per time, link and station: strains, section forces, surface stress; units in ``attrs["units"]``."""
     import pandas
 
-    tables = [
-        _frame(_link_columns(trajectory.time, link, trajectory.stress(link.name).largest)) for link in trajectory.links
-    ]
+    tables = [_frame(_link_columns(trajectory.time, link, trajectory.stress(link.name))) for link in trajectory.links]
     for table, link in zip(tables, trajectory.links, strict=True):
         table.insert(1, "link", link.name)
     table = pandas.concat(tables, ignore_index=True)
@@ -203,14 +209,15 @@ def port_table(trajectory: Trajectory) -> DataFrame:
     return table
 
 
-def _link_columns(time: Array, link: LinkObservation, stress: Array) -> Columns:
+def _link_columns(time: Array, link: LinkObservation, stress: SurfaceStress) -> Columns:
     stations = len(link.station)
     return {
         "time": (np.repeat(time, stations), TIME.unit),
         "station": (np.tile(link.station, len(time)), observables.STATION.unit),
         **_components("", observables.STRAIN, link.strain.reshape(-1, len(observables.STRAIN))),
         **_components("", observables.WRENCH, link.wrench.reshape(-1, len(observables.WRENCH))),
-        "stress": (stress.ravel(), observables.STRESS.unit),
+        "stress": (stress.largest.ravel(), observables.STRESS.unit),
+        "von Mises stress": (stress.von_mises.ravel(), observables.STRESS.unit),
     }
 
 
@@ -252,6 +259,7 @@ def write_mat(trajectory: Trajectory, path: Path, overwrite: bool, tip: str | No
             "station": observables.STATION.unit,
             "position": "m",
             "stress": observables.STRESS.unit,
+            "von_mises_stress": observables.STRESS.unit,
             "strain": ", ".join(f"{name} [{each.unit}]" for name, each in observables.STRAIN.items()),
             "wrench": ", ".join(f"{name} [{each.unit}]" for name, each in observables.WRENCH.items()),
         }
@@ -277,6 +285,7 @@ def _link(trajectory: Trajectory, name: str) -> dict[str, Any]:
         "strain": link.strain,
         "wrench": link.wrench,
         "stress": trajectory.stress(name).largest,
+        "von_mises_stress": trajectory.stress(name).von_mises,
     }
 
 

@@ -322,7 +322,8 @@ class Trajectory(Shown, Renamed):
     def _shown(self) -> tuple[str, dict[str, str]]:
         chosen = {name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "substitution")}
         steps = f"{self.statistics['steps']:.0f} steps in " if "steps" in self.statistics else ""
-        return f"Trajectory of robot '{self.provenance.robot_name}', {self.ending}", {
+        of = f" of robot '{self.provenance.robot_name}'" if self.of_arm else ""
+        return f"Trajectory{of}, {self.ending}", {
             "time": f"{self.time[0]:g} to {self.time[-1]:g} s, {len(self.time)} states saved",
             "joints": listed(self.joint_names),
             **chosen,
@@ -454,7 +455,7 @@ class Trajectory(Shown, Renamed):
         return self._arm.robot
 
     def stress(self, link: str) -> SurfaceStress:
-        """Axial stress on the surface of one link at every saved time and station, pascal, tension positive."""
+        """Stress on the surface of one link at every saved time and station, pascal: axial, shear and von Mises'."""
         self.link(link)  # refuses unknown ones
         return self.stresses[link]
 

@@ -146,6 +146,13 @@ def _required(material: Material | None) -> Material:
     return material
 
 
+def rectangle_torsion(short: float, long: float) -> float:
+    """Torsion constant of a rectangle with these sides, by Saint-Venant's series."""
+    odd = np.arange(1, 2 * TORSION_TERMS, 2)
+    tail = float(np.sum(np.tanh(odd * (math.pi * long / (2 * short))) / odd.astype(float) ** 5))
+    return long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * tail)
+
+
 @dataclass(frozen=True)
 class Rectangle(Shape, word="rectangle"):
     """A solid rectangle."""
@@ -170,9 +177,7 @@ class Rectangle(Shape, word="rectangle"):
     def torsion_constant(self) -> float:
         """Saint-Venant's series for a rectangle with sides long >= short."""
         short, long = sorted((self.height, self.width))
-        odd = np.arange(1, 2 * TORSION_TERMS, 2)
-        tail = float(np.sum(np.tanh(odd * (math.pi * long / (2 * short))) / odd.astype(float) ** 5))
-        return long * short**3 / 3 * (1 - 192 * short / (math.pi**5 * long) * tail)
+        return rectangle_torsion(short, long)
 
     def shear_correction(self, poisson: float) -> float:
         return self.shear_factor

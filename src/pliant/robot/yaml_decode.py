@@ -16,7 +16,7 @@ from pliant.robot.link import Link, Payload
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.robot import Edge, Robot, closest, nearest
 from pliant.robot.section import Material, Section
-from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar
+from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar, located
 
 VERSION_KEY = "pliant"
 VERSION = 1
@@ -244,22 +244,8 @@ class _Decoder:
             self._add(problem.path, problem.text)
 
     def _add(self, path: Path, text: str, node: Node | None = None) -> None:
-        spot = node or self._locate(path)
+        spot = node or located(self.root, path)
         self.problems.append(Problem(text, path, f"{self.file}:{spot.line}:{spot.column}"))
-
-    def _locate(self, path: Path) -> Node:
-        """The value at the path, its key when it spans lines, or the nearest owner that exists."""
-        spot: Node = self.root
-        node: Node = self.root
-        for step in path:
-            if isinstance(node, Mapping) and isinstance(step, str) and step in node.values:
-                key, node = node.keys[step], node.values[step]
-                spot = key if isinstance(node, Mapping) or node.line > key.line else node
-            elif isinstance(node, Listing) and isinstance(step, int) and step < len(node.items):
-                spot = node = node.items[step]
-            else:
-                break
-        return spot
 
 
 def _plain(node: Node, numeric: bool) -> object:

@@ -100,13 +100,13 @@ def text_of(raw: bytes, file: str, what: str = "robot") -> str:
         raise InvalidFile(Problem("is not UTF-8 text; save the file in UTF-8", (), place)) from None
 
 
-def read(text: str, file: str, what: str = "robot") -> tuple[Mapping, list[Problem]]:
-    """The top-level mapping of a YAML text, and keys that are written twice."""
+def read(text: str, file: str, what: str = "robot", most: int = MAX_VALUES) -> tuple[Mapping, list[Problem]]:
+    """The top-level mapping of a YAML text of at most so many values, and keys that are written twice."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
-    reader = _Reader(file, what)
+    reader = _Reader(file, what, most)
     try:
         return reader.document(YAML(typ="safe", pure=True).parse(text)), reader.problems
     except InvalidFile:
@@ -131,8 +131,8 @@ def read(text: str, file: str, what: str = "robot") -> tuple[Mapping, list[Probl
 class _Reader:
     """Builds nodes from parser events, so that no tag is ever acted on and no alias ever expanded."""
 
-    def __init__(self, file: str, what: str) -> None:
-        self.file, self.what = file, what
+    def __init__(self, file: str, what: str, most: int) -> None:
+        self.file, self.what, self.most = file, what, most
         self.problems: list[Problem] = []
         self.values = 0
 
@@ -172,8 +172,8 @@ class _Reader:
             tag = clip(str(event.tag).replace("tag:yaml.org,2002:", "!!"))
             raise self._refusal(event, f"carries the tag '{tag}'; remove it, tags are not used", path)
         self.values += 1
-        if self.values > MAX_VALUES:
-            raise self._refusal(event, f"has more than {MAX_VALUES} values, too many for a {self.what}; write fewer")
+        if self.values > self.most:
+            raise self._refusal(event, f"has more than {self.most} values, too many for a {self.what}; write fewer")
         if len(path) > MAX_DEPTH:
             raise self._refusal(event, f"is nested more than {MAX_DEPTH} deep; write it flatter")
         line, column = event.start_mark.line + 1, event.start_mark.column + 1
@@ -210,3 +210,17 @@ class _Reader:
                 mapping.keys[key.text] = key
                 mapping.values[key.text] = value
         return mapping
+
+
+def located(root: Node, path: tuple[str | int, ...]) -> Node:
+    """The value at a path, its key when it spans lines, or the nearest owner that exists."""
+    spot = node = root
+    for step in path:
+        if isinstance(node, Mapping) and isinstance(step, str) and step in node.values:
+            key, node = node.keys[step], node.values[step]
+            spot = key if isinstance(node, Mapping) or node.line > key.line else node
+        elif isinstance(node, Listing) and isinstance(step, int) and step < len(node.items):
+            spot = node = node.items[step]
+        else:
+            break
+    return spot

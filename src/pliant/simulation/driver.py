@@ -18,10 +18,10 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.continuation import Continuation
-from pliant.model.contract import DONE, Arm, CarriesServos, HoldsTorques, Model, Record, Remembers, Run, Stepper
+from pliant.model.continuation import Continuation, HoldsTorques, Remembers
+from pliant.model.contract import DONE, Arm, CarriesServos, Model, Record, Run, Stepper
 from pliant.model.sampling import servos_inside
-from pliant.model.schedule import instants, steps_at
+from pliant.model.schedule import Ints, instants, steps_at, ticks
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.sampled_control import Sampling
 from pliant.simulation.servo_stability import blame_servos
@@ -156,13 +156,16 @@ class Driven(Generic[T]):
                 problem = sampling.act(now, stepper.state_vector())
                 if problem:
                     return problem
+            held = sampling.torques(now)
+            if sampling.differences:
+                sampling.note(now, stepper.state_vector(), held)
             if self.servoing is not None:
                 self.servoing.command(sampling.commands(now))
             end, unreadable = self.readable(a, b)
             if end > a:
                 with undivided:
                     part = slice(a - self.first, end - self.first)
-                    count, status = stepper.advance(self.read, part, sampling.torques(now))
+                    count, status = stepper.advance(self.read, part, held)
                     self.done += count
                 if self.watched and end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS:
                     self.rates.append(stepper.model.layout.part(stepper.state_vector(), "joint_rate").copy())
@@ -210,10 +213,21 @@ def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
     sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
     few = bool(sampled) or run.trial or last <= 2 * WATCHED_STEPS
     alone = np.arange(last if few else last - WATCHED_STEPS, last)
-    edges = np.unique(np.concatenate([[0, last], acts, alone])).astype(int).tolist()
+    before = two_steps_before(run)
+    edges = np.unique(np.concatenate([[0, last], acts, alone, before])).astype(int).tolist()
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):
             yield a, min(a + size, right)
+
+
+def two_steps_before(run: Run) -> Ints:
+    """The steps from whose starts accelerations are found at the samples of those who read them."""
+    reading = [each for each in (*run.inputs.controllers, *run.inputs.commands) if each.accelerations]
+    # also at those of a run that goes on
+    grid = np.append(run.grid, float(run.grid[-1]) + float(run.grid[-1] - run.grid[-2]) * np.arange(1, 4))
+    samples = [steps_at(grid, ticks(run.origin, float(grid[-1]), each.period)) for each in reading]
+    steps = np.concatenate([np.zeros(0, np.int64), *(each - back for each in samples for back in (1, 2))])
+    return steps[(steps > 0) & (steps < len(run.grid) - 1)]
 
 
 def refuse_not_finite(run: Run, joints: Array, loads: Array) -> None:

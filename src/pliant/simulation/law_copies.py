@@ -14,20 +14,26 @@ from pliant.model.sampling import SampledController
 
 
 def with_copied_laws(model: Model) -> Inputs:
-    """The inputs of a model; its sampled laws are copies with the memory that they have now."""
+    """The inputs of a model; its sampled laws are copies with the memory that they have now, those that have one."""
     inputs = model.inputs
     if not (inputs.controllers or inputs.commands):
         return inputs
     controllers, commands = (
         tuple(_copied(each, _shared(model)) for each in every) for every in (inputs.controllers, inputs.commands)
     )
-    return replace(inputs, controllers=controllers, commands=commands)
+    pairs = zip((*controllers, *commands), (*inputs.controllers, *inputs.commands))
+    return (
+        inputs
+        if all(copy is own for copy, own in pairs)
+        else replace(inputs, controllers=controllers, commands=commands)
+    )
 
 
 def copied_law(law: Any, model: Model) -> Any:
     """A law as it is now; itself where it cannot be copied."""
     try:
-        return law.copied(lambda own: _function(own, _shared(model))) if hasattr(law, "copied") else deepcopy(law)
+        memo = _shared(model)
+        return law.copied(lambda own: _function(own, memo), memo) if hasattr(law, "copied") else deepcopy(law, memo)
     except Exception:  # an object of the user's may hold what cannot be copied, such as a file
         return law
 
@@ -49,9 +55,19 @@ def _copied(controller: Any, memo: dict[int, Any]) -> Any:
     try:
         if not hasattr(controller, "function"):
             return deepcopy(controller, memo)
+        if _forgets(controller.function):
+            return controller
         return replace(controller, function=_function(controller.function, memo))
     except Exception:  # an object of the user's may hold what cannot be copied, such as a file
         return controller
+
+
+def _forgets(law: Any) -> bool:
+    """Whether a law has no memory of its own: a plain function without one, or constant and begun anew by each run."""
+    if isinstance(law, FunctionType):
+        return not (law.__closure__ or law.__defaults__ or law.__kwdefaults__ or law.__dict__)
+    constant = getattr(type(law), "__dataclass_params__", None)
+    return constant is not None and constant.frozen and hasattr(law, "started")
 
 
 def _function(function: Any, memo: dict[int, Any]) -> Any:

@@ -9,49 +9,62 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from traceback import extract_tb
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import PliantError
+from pliant.mechanics.sampled_law import RATE, DiscreteLaw, next_outputs
 from pliant.model.continuation import LawMemory, SamplingMemory, ServoMemory
 from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs
-from pliant.model.sampling import Sample, SampledController, ServoPlace, noise_source, rounded
+from pliant.model.sampling import Sample, SampledController, Section, ServoPlace, noise_source
 from pliant.model.schedule import slack
 from pliant.model.state import Array, Cause, Ending, Observation
 from pliant.simulation.law_copies import copied_law, recalled_law
 
+Ints = NDArray[np.int64]
 Span = tuple[float, float]
 GROWS = 1.05  # from sample to sample, of answers that shake an arm
 
 
 class ServoGroup:
-    """Servos of one period during a run, and the torques they hold."""
+    """Servos of one period during a run, and the torques they hold: a law in discrete time without a memory."""
 
     def __init__(self, servos: Sequence[ServoPlace], joints: tuple[str, ...]) -> None:
         def column(field: str) -> Array:
             return np.array([getattr(servo, field) for servo in servos], dtype=np.float64)
 
-        self.places = [joints.index(servo.joint) for servo in servos]
-        self.gain, self.torque_limit = column("gain"), column("torque_limit")
-        self.command_limit, self.command_resolution = column("command_limit"), column("command_resolution")
-        self.rate_limit, self.rate_resolution = column("rate_limit"), column("rate_resolution")
+        def converter(resolution: Array, limit: Array) -> Array:
+            return np.stack([resolution, limit], axis=1)
+
+        count = len(servos)
+        self.places = np.array([joints.index(servo.joint) for servo in servos], np.int64)
+        nothing = np.zeros((0, count))
+        self.law = DiscreteLaw(
+            np.zeros((0, 0)),
+            nothing,
+            np.zeros((count, 0)),
+            np.diag(column("gain")),
+            nothing,
+            np.stack([np.full(count, RATE), self.places], axis=1),
+            converter(column("command_resolution"), column("command_limit")),
+            converter(column("rate_resolution"), column("rate_limit")),
+            converter(np.zeros(count), column("torque_limit")),
+        )
         self.noise = column("rate_noise")
+        self.noisy, self.errors, self.memory = bool(self.noise.any()), np.zeros(count), np.zeros((2, 0))
         self.sources = [noise_source(servo.seed, f"servo of {servo.joint}") for servo in servos]
-        self.torque = np.zeros(len(servos))
+        self.torque = np.zeros(count)
 
     def act(self, commands: Array, rates: Array) -> None:
         """Hold new torques, from the commands and rates of all joints."""
-        command, rate = commands[self.places], rates[self.places]
-        if self.noise.any():
-            rate = rate + self.noise * [source.standard_normal() for source in self.sources]
-        command = np.clip(rounded(command, self.command_resolution), -self.command_limit, self.command_limit)
-        rate = np.clip(rounded(rate, self.rate_resolution), -self.rate_limit, self.rate_limit)
-        self.torque = np.clip(self.gain * (command - rate), -self.torque_limit, self.torque_limit)
+        if self.noisy:
+            rates[self.places] += self.noise * [source.standard_normal() for source in self.sources]
+        next_outputs(self.law, rates, rates, self.errors, commands[self.places], self.memory, self.torque)
 
 
 class Clock:
@@ -60,13 +73,18 @@ class Clock:
     def __init__(self, period: float, span: Span) -> None:
         self.period, self.count = period, 0
         self.start, self.slack = span[0], slack(span[1])
+        self.next = self.start - self.slack  # the earliest time that counts as the next multiple
 
     def due(self, now: float) -> bool:
-        return self.start + self.count * self.period <= now + self.slack
+        return self.next <= now
 
     def advance(self, now: float) -> None:
-        while self.due(now):
-            self.count += 1
+        while self.next <= now:
+            self.set(self.count + 1)
+
+    def set(self, count: int) -> None:
+        """So many multiples are over."""
+        self.count, self.next = count, self.start + count * self.period - self.slack
 
 
 class Acting:
@@ -74,10 +92,11 @@ class Acting:
 
     def __init__(self, controller: SampledController, model: Arm, span: Span) -> None:
         self.controller = controller
-        self.law: Callable[[Sample], Array] | None = None
+        self.law: Callable[[Sample], float | Array] | None = None
         self.clock = Clock(controller.period, span)
         self.places = np.array([model.joint_names.index(name) for name in controller.joints], np.intp)
-        self.value = np.zeros(len(model.joint_names))
+        self.nothing = np.zeros(len(model.joint_names))
+        self.value = self.nothing
         self.coming: deque[tuple[float, Array]] = deque()
         self.answers: deque[Array] = deque(maxlen=3)
 
@@ -95,10 +114,13 @@ class Acting:
             remedy = "correct the controller; what was computed so far is kept"
             place, raised = f"{who}, which {words}{_line(own)}", own if isinstance(own, Exception) else error
             return Ending(Cause.CONTROLLER, sample.time, place, remedy, raised)
-        whole = np.zeros(len(self.value))
+        whole = self.nothing.copy()
         whole[self.places] = answer
         self.answers.append(whole)
-        self.coming.append((sample.time + self.controller.delay, whole))
+        if self.controller.delay > 0.0:
+            self.coming.append((sample.time + self.controller.delay, whole))
+        else:
+            self.value = whole
         return None
 
     def shakes(self) -> int | None:
@@ -125,11 +147,17 @@ class Sampling:
     def __init__(self, model: Model, inputs: Inputs, span: Span, servos_inside: bool = False) -> None:
         self.joints = len(inputs.prescribed)
         self.model = model = cast(Arm, model)  # if anything is sampled: samples show joints and shape
-        self.elastic = [model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0]
         self.controllers = [Acting(each, model, span) for each in inputs.controllers]
         self.commanding = [Acting(each, model, span) for each in inputs.commands]
         self.servos = [] if servos_inside else _groups(model, inputs.servos, span)
         self.acting = (*self.controllers, *self.commanding)
+        self.nothing = np.zeros(self.joints)
+        self.sections: dict[tuple[str, float], Section] = {}
+        self.differences = any(each.controller.accelerations for each in self.acting)
+        self.earlier: tuple[tuple[float, Array], ...] = ()  # as in a sample
+        self.noted = self.nothing  # the torques at the last time that was noted
+        if self.acting or self.servos:
+            self.columns = motion_columns(model, inputs)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
     def due(self, now: float) -> bool:
@@ -137,17 +165,19 @@ class Sampling:
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails."""
-        observation = cache(lambda stations: self.model.observe(state[None], stations))  # others may ask too
+        seen = Seen(self.model, state)
         for acting in self.acting:
             if acting.clock.due(now):
-                failure = acting.ask(self._sample(now, state.copy(), observation))
+                position, rate, *motors = state[self.columns]
+                known = state.copy(), self.model, *motors, seen, self.sections, (), self.earlier
+                failure = acting.ask(Sample(now, position, rate, *known))
                 if failure:
                     return failure
                 acting.clock.advance(now)  # not before, so that a run which stopped there asks again when it goes on
         for clock, group in self.servos:
             if clock.due(now):
                 clock.advance(now)
-                group.act(self.commands(now), self._motion(state)[3])
+                group.act(self.commands(now), state[self.columns[3]])
         return None
 
     def memory(self) -> SamplingMemory:
@@ -159,20 +189,23 @@ class Sampling:
             for each in self.acting
         )
         servos = (
-            ServoMemory(clock.count, group.torque, tuple(each.bit_generator.state for each in group.sources))
+            ServoMemory(clock.count, group.torque.copy(), tuple(each.bit_generator.state for each in group.sources))
             for clock, group in self.servos
         )
-        return SamplingMemory(tuple(laws), tuple(servos))
+        return SamplingMemory(tuple(laws), tuple(servos), self.earlier, self.noted)
 
     def recall(self, memory: SamplingMemory) -> None:
         """Go on as the run before would have."""
+        self.earlier, self.noted = memory.earlier, memory.noted
         for acting, law in zip(self.acting, memory.laws, strict=True):
-            acting.clock.count, acting.value = law.count, law.value
+            acting.clock.set(law.count)
+            acting.value = law.value
             acting.coming.extend(law.coming)
             acting.answers.extend(law.answers)
             acting.law = recalled_law(law.law, acting.controller, self.model)
         for (clock, group), servo in zip(self.servos, memory.servos, strict=True):
-            clock.count, group.torque = servo.count, servo.torque
+            clock.set(servo.count)
+            group.torque[:] = servo.torque
             for source, state in zip(group.sources, servo.noise, strict=True):
                 source.bit_generator.state = state
 
@@ -196,30 +229,55 @@ class Sampling:
                 return replace(ending, place=who, remedy=remedy)
         return ending
 
+    def note(self, now: float, state: Array, torques: Array) -> None:
+        """The state at the end of a step; what lies before a jump of the torques tells nothing of what comes."""
+        before = self.earlier[:1] if np.array_equal(torques, self.noted) else ()
+        self.earlier, self.noted = ((now, state), *before), torques
+
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""
-        return sum((acting.in_effect(now) for acting in self.commanding), np.zeros(self.joints))
+        return self._sum(self.commanding, now)
 
     def torques(self, now: float) -> Array:
         """The sum of the torques in effect, one for each joint."""
-        total = sum((acting.in_effect(now) for acting in self.controllers), np.zeros(self.joints))
-        for _, group in self.servos:
-            total[group.places] += group.torque
+        total = self._sum(self.controllers, now)
+        if self.servos:
+            total = total.copy()
+            for _, group in self.servos:
+                total[group.places] += group.torque
         return total
 
-    def _motion(self, state: Array) -> tuple[Array, Array, Array, Array]:
-        """Positions and rates of the joints, then those of the rotors."""
-        part = self.model.layout.part
-        position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
-        motor_position, motor_rate = position.copy(), rate.copy()
-        if self.elastic:
-            rotor = part(state, "rotor")[self.elastic]
-            motor_position[self.elastic], motor_rate[self.elastic] = rotor[:, 0], rotor[:, 1]
-        return position, rate, motor_position, motor_rate
+    def _sum(self, every: list[Acting], now: float) -> Array:
+        if len(every) == 1:
+            return every[0].in_effect(now)
+        return sum((acting.in_effect(now) for acting in every), self.nothing)
 
-    def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
-        motion = self._motion(state)
-        return Sample(now, *motion[:2], state, self.model, *motion[2:], observation)
+
+def motion_columns(model: Arm, inputs: Inputs) -> Ints:
+    """Where (4, joints) in a state positions and rates of the joints stand, then those of the rotors."""
+    at = model.layout.slices
+    joints = np.stack([np.arange(at[name].start, at[name].stop) for name in ("joint_position", "joint_rate")])
+    motors = joints.copy()
+    for motor in inputs.motors:
+        if motor.stiffness > 0.0:
+            k = model.joint_names.index(motor.joint)
+            motors[:, k] = at["rotor"].start + 2 * k + np.arange(2)
+    return np.concatenate([joints, motors])
+
+
+class Seen:
+    """The observation of one instant, computed once for all who ask for equally many stations."""
+
+    __slots__ = ("known", "model", "state")
+
+    def __init__(self, model: Arm, state: Array) -> None:
+        self.model, self.state = model, state
+        self.known: dict[int, Observation] = {}
+
+    def __call__(self, stations: int) -> Observation:
+        if stations not in self.known:
+            self.known[stations] = self.model.observe(self.state[None], stations)
+        return self.known[stations]
 
 
 def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tuple[Clock, ServoGroup]]:

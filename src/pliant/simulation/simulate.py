@@ -21,7 +21,7 @@ from pliant.model.state import Array, Cause
 from pliant.results.summary import alternating, doubts
 from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.simulation import accuracy as accurate
-from pliant.simulation import sources
+from pliant.simulation import deflection_error, sources
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
@@ -102,6 +102,10 @@ def check_samples(until: float, inputs: Inputs) -> None:
                 f" than {MOST_STEPS:g}; take a longer period, or simulate in pieces"
             )
 
+
+MOST_REFINED = 2
+FINER = 0.03  # of the error of a run: that of a finer one for the sake of the deflection
+FINEST = 1e-5  # accuracy that runs take by themselves, where arms are so stiff that deflections are small
 
 GIVEN_START = "a given state, which is the first of the saved ones"
 WENT_ON = "the last state of a run, with what its steps and its sampled control remember"
@@ -217,14 +221,18 @@ def simulated_from(
     saved, given = (until, outputs, progress, after), integrator
     asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
     error: Error = None
+    seen: Record | None = None
     trials = {}
     if integrator is None:
-        found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress, after)
+        begin = start, initial is not None
+        found = accurate.find(model, until, asked, begin, outputs, progress, after)
+        if accuracy is None and isinstance(model, Arm):
+            found = _with_its_bend(found, model, (until, begin, outputs, progress), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
     else:
-        record, error = _advance(model, start, integrator, *saved)
+        record, error, seen = _advance(model, start, integrator, *saved)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
@@ -238,9 +246,9 @@ def simulated_from(
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
             if not trials:
-                record, error = _advance(model, start, integrator, *saved)
+                record, error, seen = _advance(model, start, integrator, *saved)
             else:
-                found = accurate.find(arm, until, asked, start, outputs, progress, began.after)
+                found = accurate.find(arm, until, asked, (start, True), outputs, progress, began.after)
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
     wall_time = time.perf_counter() - clock
     ended = record.after or Continuation(float(record.time[-1]), after.origin)
@@ -260,9 +268,11 @@ def simulated_from(
         choices["substitution"] = substitution
     told = _doubts_of(model)
     remarks = (*told, *_alternating(model, record))
-    if joints and record.ending.completed and not isinstance(integrator, IDA):
-        rule = integrator.method.nodes, integrator.method.weights
-        remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
+    if record.ending.completed and isinstance(model, Arm):
+        if not isinstance(integrator, IDA):
+            rule = integrator.method.nodes, integrator.method.weights
+            remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
+        remarks += _of_mesh_and_steps(model, record if seen is None else seen, error, _steps(integrator, record))
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
@@ -288,6 +298,57 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
     return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
 
 
+def _with_its_bend(
+    found: accurate.Found,
+    model: Model,
+    run: tuple[float, tuple[Array, bool], int | Array, Progress],
+    after: Continuation,
+) -> accurate.Found:
+    """The run, or a more accurate one where little of the deflection of a stiff arm is right by the usual accuracy."""
+    until, given, outputs, progress = run
+    for _ in range(MOST_REFINED):
+        error, record = found.error, found.record
+        if not record.ending.completed or not isinstance(found.model, Arm) or not error.reached:
+            break
+        seen = deflection_error.bend(found.model, record.time, record.states, _steps(found.integrator, record))
+        if not seen.largest > deflection_error.NEGLIGIBLE * error.scale:
+            break
+        off = max(error.total, seen.steps.share * seen.largest)
+        needed = error.relative * deflection_error.MATTERS * seen.largest / max(off, 1e-300)
+        # laws of users are asked in one run only
+        if (
+            not min(FINEST, FINER * error.relative) <= needed < error.relative
+            or model.inputs.controllers
+            or model.inputs.commands
+        ):
+            break
+        finer = accurate.find(model, until, needed, given, outputs, progress, after)
+        told = replace(finer.error, asked=accurate.USUAL)
+        found = replace(finer, error=told, trials=found.trials + finer.trials)
+    return found
+
+
+def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
+    """Order and mean length."""
+    if isinstance(integrator, IDA):
+        return None
+    return integrator.method.order, float(record.time[-1] - record.time[0]) / max(
+        record.statistics.get("steps", 1.0), 1.0
+    )
+
+
+def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[int, float] | None) -> tuple[str, ...]:
+    """Loads that the mesh does not resolve, and errors that are a part of the deflection which matters."""
+    told = indicated_error(model, record, error) if isinstance(error, tuple) else error
+    until, reach = float(record.time[-1]), float(getattr(getattr(model, "arm", model), "reach", 1.0))
+    found = deflection_error.bend(model, record.time, record.states, steps)
+    if not found.largest > deflection_error.NEGLIGIBLE * reach:
+        return ()
+    known = deflection_error.resolution(model) if told is None or told.space != told.space else None
+    remarks = deflection_error.doubts(found, told, until, known)
+    return (*sources.beyond_mesh(model.inputs, model.joint_names, until, known), *remarks)
+
+
 def _advance(
     model: Model,
     start: Array,
@@ -296,26 +357,29 @@ def _advance(
     outputs: int | Array,
     progress: Progress,
     after: Continuation,
-) -> tuple[Record, Error]:
-    """A run with steps that are given, and what tells its error."""
+) -> tuple[Record, Error, Record | None]:
+    """A run with steps that are given, what tells its error, and the run at more times where few are wanted."""
     if isinstance(integrator, IDA):
         evenly = np.linspace(after.time, until, outputs + 1) if isinstance(outputs, int) else outputs
         wanted, marks = wanted_times(evenly, until, after.time), corners(model.inputs, until, after)
-        return advance_by_ida(model, start, integrator, wanted, marks, progress), None
+        return advance_by_ida(model, start, integrator, wanted, marks, progress), None, None
     order = integrator.method.order
     grid, lengths = fixed_steps(model.inputs, until, after, integrator.step)
     wanted = saved_times(grid, outputs)
     # from the first saved time on: its efforts stand for those at the start
     begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
     shown = np.union1d(wanted, windows(grid, order, begin)) if len(wanted) < len(grid) else wanted
+    looked_at = deflection_error.rows_looked_at(len(grid))
+    if len(wanted) < looked_at and isinstance(model, Arm):
+        shown = np.union1d(shown, grid[np.linspace(0, len(grid) - 1, looked_at).round().astype(int)])
     asked = integrator.method, integrator.newton_tolerance
     run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
     record = advance(model, run)
     if len(shown) == len(wanted):
-        return record, (order, integrator.step)
+        return record, (order, integrator.step), None
     seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
     record = record.at(accurate.kept_rows(record, wanted))
-    return record, indicated_error(model, seen, (order, integrator.step))
+    return record, indicated_error(model, seen, (order, integrator.step)), seen
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:

@@ -15,12 +15,17 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
+from pliant.simulation.deflection_error import NEARLY_UNRESOLVED, Resolution, spectrum
 
 POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
 MOST_TIMES = 400_000  # at which a source is asked
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
 HALVINGS = 20
+MOST_TO_FOLLOW = 10_000  # steps of a first trial
+NYQUIST = 6.0  # samples in a period of the first mode that a mesh does not resolve
+FEWEST_SAMPLES, MOST_SAMPLES = 64, 32_768
+BEYOND_MESH = 0.1  # share of a source that may act by such frequencies without a word
 PROBES = 256  # instants at which position and rate of a motion are compared
 NEARBY = 1e-6  # of the run: distance of the positions of which a rate is the difference
 DISAGREEMENT = 1e-3  # of the largest rate
@@ -33,8 +38,7 @@ def missed(
     """A sentence for each source that equal steps by a rule (nodes, weights) of stages do not follow."""
     if not _varies(inputs):
         return ()
-    steps = int(min(np.ceil(until / step), MOST_TIMES // POINTS))
-    told = _shares(inputs, names, _begins(inputs, until, step, steps), step, rule)
+    told = missed_shares(inputs, names, until, step, rule)
     doubts = {name: share for name, share in told.items() if share > FOLLOWED}
     return tuple(
         f"{name} changes faster than steps of {step:g} s follow: they miss {100.0 * min(share, 1.0):.0f} % of it; take"
@@ -43,9 +47,23 @@ def missed(
     )
 
 
+def longest_step(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
+    """``step``, or its half, quarter and so on that follows all sources; ``step`` itself where none does: what jumps
+    where nobody says so needs steps without end, and the run warns."""
+    if not _varies(inputs):
+        return step
+    tried, share = step, FOLLOWED
+    while until / tried < MOST_TO_FOLLOW:
+        if max(missed_shares(inputs, names, until, tried, rule).values(), default=0.0) <= share:
+            return tried
+        tried, share = tried / 2.0, WELL_FOLLOWED  # steps that are changed at all shall serve well
+    return step
+
+
 def _varies(inputs: Inputs) -> bool:
     joints, loads = inputs.joint_signals, inputs.load_signals
-    return any(len(getattr(each, kind, ())) for each in (joints, loads) for kind in ("motions", "torques", "varying"))
+    given = any(len(getattr(each, kind, ())) for each in (joints, loads) for kind in ("motions", "torques", "varying"))
+    return given or inputs.base_motion is not None
 
 
 def _begins(inputs: Inputs, until: float, step: float, count: int) -> Array:
@@ -84,6 +102,41 @@ def _sources(inputs: Inputs, names: tuple[str, ...], begins: Array, offsets: Arr
             yield f"the torque of joint '{name}'", joints[:, k, 2].reshape(shape)
     for k, load in enumerate(inputs.loads):
         yield f"load '{load.name}'", loads[:, k].reshape(shape)
+    if inputs.base_motion is not None:
+        path = inputs.base_motion(times)
+        yield "the motion of the base", np.concatenate([path.velocity, path.spin], axis=1).reshape(shape)
+
+
+def missed_shares(
+    inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]
+) -> dict[str, float]:
+    """Of each source, how much of it equal steps miss."""
+    steps = int(min(np.ceil(until / step), MOST_TIMES // POINTS))
+    return _shares(inputs, names, _begins(inputs, until, step, steps), step, rule)
+
+
+def beyond_mesh(inputs: Inputs, names: tuple[str, ...], until: float, known: Resolution | None) -> tuple[str, ...]:
+    """A sentence for each source that acts by frequencies which the mesh does not resolve."""
+    if known is None or not _varies(inputs) or not np.isfinite(known.limit):
+        return ()
+    wanted = NYQUIST * known.limit * until
+    count = int(np.clip(wanted, FEWEST_SAMPLES, MOST_SAMPLES))
+    span = until * min(count / wanted, 1.0)  # of long runs as much as tells the frequencies
+    begins = span * np.arange(count) / count
+    told = []
+    for name, values in _sources(inputs, names, begins, np.zeros(1)):
+        power, frequency = spectrum(values[:, 0] * np.hanning(count)[:, None], span)
+        weight = 1.0 / (1.0 + (frequency / known.frequency[0]) ** 2)  # links answer so much less to what is faster
+        power = power * weight**2
+        high = frequency >= NEARLY_UNRESOLVED * known.limit
+        if power[high].sum() > BEYOND_MESH**2 * power.sum():
+            at = float(frequency[high][np.argmax(power[high])])
+            told.append(
+                f"{name} acts at {at:.4g} Hz, but the mesh resolves motions up to {NEARLY_UNRESOLVED * known.limit:.3g}"
+                f" Hz only: a mode at {known.limit:.4g} Hz lies elsewhere by a finer one; raise the degree or the"
+                " number of elements"
+            )
+    return tuple(told)
 
 
 def _needed(
@@ -92,8 +145,7 @@ def _needed(
     """Steps that follow a source well."""
     for _ in range(HALVINGS):
         step /= 2.0
-        steps = int(min(np.ceil(until / step), MOST_TIMES // POINTS))
-        if _shares(inputs, names, _begins(inputs, until, step, steps), step, rule)[name] <= WELL_FOLLOWED:
+        if missed_shares(inputs, names, until, step, rule)[name] <= WELL_FOLLOWED:
             break
     return step
 

@@ -55,8 +55,8 @@ def _distances(comparison: Comparison) -> Figure:
             so_far = 100.0 * np.maximum.accumulate(np.maximum(row.distance, SEEN))
             axes.semilogy(time[1:], so_far[1:], label=row.label, **_line(index))
         axes.axhline(100.0 * comparison.asked, color=style.INK, linewidth=0.8, linestyle="-.", label="asked")
-        axes.set_ylabel("largest distance of tips so far [% of the reach]")
-        axes.set_title(f"from {comparison.reference.label}, at a tenth of the accuracy")
+        axes.set_ylabel("largest distance of tips\nso far [% of the reach]")
+        axes.set_title(f"Distance from the reference ({comparison.reference.label}, ten times as accurate as asked)")
         time_axis(axes, comparison.reference.trajectory.time)
         _key(axes)
     return figure
@@ -72,7 +72,7 @@ def _cost(comparison: Comparison) -> Figure:
         axes.axvline(100.0 * comparison.asked, color=style.INK, linewidth=0.8, linestyle="-.", label="asked")
         axes.set_xlabel("largest distance of tips [% of the reach]")
         axes.set_ylabel("CPU time per simulated time")
-        axes.set_title("near and cheap is below on the left; crosses leave their theory")
+        axes.set_title("Cost against distance: lower left is best, crosses are beyond their theory")
         _key(axes)
     return figure
 
@@ -92,7 +92,7 @@ def _frequencies(comparison: Comparison) -> Figure:
         axes.set_yscale("log")
         axes.set_xticks(range(len(known)), [f"{each:.4g} Hz" for each in known])
         axes.set_ylabel("off [%]")
-        axes.set_title("slowest frequencies, joints held")
+        axes.set_title("Lowest frequencies, joints held")
         if rows:
             _key(axes)
     return figure
@@ -106,13 +106,13 @@ def _paths(comparison: Comparison) -> Figure:
     near = [tip for tip in tips if np.abs(tip - own).max() < size]
     projection = style.choose_projection(np.concatenate(near))
     with styled(8.6, 4.6) as figure:
-        axes = style.map_axes(figure, projection, np.concatenate(near), zoom=0.8)
+        axes = style.map_axes(figure, projection, np.concatenate(near), zoom=0.8, ticks=3)
         axes.plot(*projection.of(own).T, color=style.FAINT, linewidth=4.0, label="reference")
         for index, row in enumerate(comparison.rows):
             if any(row.trajectory.tip_position is each for each in near):
                 points = projection.of(row.trajectory.tip_position)
                 axes.plot(*points.T, linewidth=1.0, label=row.label, **_line(index))
-        axes.set_title("paths of the tip")
+        axes.set_title("Paths of the tip")
         _key(axes)
     return figure
 
@@ -130,7 +130,7 @@ def _joints(comparison: Comparison) -> Figure:
                 so_far = np.maximum.accumulate(np.maximum(np.abs(row.joint_difference[:, joint]), 1e-10))
                 axes.semilogy(row.trajectory.time[1:], so_far[1:], label=row.label, **_line(index))
             axes.set_ylabel(f"{names[joint]} [{unit}]")
-        panels[0].set_title("largest differences of joints so far")
+        panels[0].set_title("Largest differences of joints so far")
         time_axis(panels[-1], comparison.reference.trajectory.time)
         _key(panels[0])
     return figure
@@ -241,8 +241,6 @@ def _parts(comparison: Comparison) -> Iterator[str]:
     }
     for key, figure in comparison.draw().items():
         yield f"<h2>{titles[key]}</h2><figure><img alt='{titles[key]}' src='{_as_data(figure)}'></figure>"
-    # an overlay of the motions has its place here, between the figures and the ranges of the theories
-    yield "<section id='motion' hidden></section>"
     yield "<h2>How far each theory reaches</h2>"
     yield f"<section class='card'><div class='scroll'>{_validity(comparison)}</div></section>"
     if comparison.refused:

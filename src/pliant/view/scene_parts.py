@@ -126,7 +126,7 @@ def outline_of(link: FlexibleLink, stations: Array) -> tuple[Array, Array, bool,
     if stands_in:
         y, z, roundness = *_of_gyration(link, stations), np.zeros(len(stations))
     else:
-        y, z, roundness = outline(link, stations)
+        y, z, roundness, _ = outline(link, stations)
     if np.all(roundness == 0.0):
         corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
         return corners * np.stack([y, z], axis=1)[:, None], np.zeros((len(y), 0, 2)), False, stands_in

@@ -12,11 +12,11 @@ import pytest
 import pliant as pl
 from pliant.formulations.equivalent_rigid_link import Interface, ModalDamping, Modes, Nodal, Rayleigh
 from pliant.model.contract import Model
-from pliant.view.figures import write_figures
 from tests.formulations.minimal.test_joint_laws import loop
 from tests.formulations.minimal.test_joint_wrenches import behind, first
 from tests.formulations.minimal.test_loops import driven, far_corner
 from tests.support.arms import ASIDE, on_a_hinge, soft_link, two_links
+from tests.support.figures import drawn
 from tests.support.lumped_arms import clamped, spatial_tree
 from tests.support.solids import truss_link, write_truss
 
@@ -152,7 +152,7 @@ def test_servos_inside_the_compiled_loop_are_those_outside() -> None:
 
 def test_results_figures_and_files(tmp_path: Path) -> None:
     run = pl.simulate(CASES["gears"](), until=0.05)
-    assert write_figures(run, tmp_path)
+    assert drawn(run)
     run.save(tmp_path / "run.nc")
     again = pl.load_trajectory(tmp_path / "run.nc")
     np.testing.assert_array_equal(again.tip_position, run.tip_position)

@@ -11,8 +11,8 @@ import pytest
 import pliant as pl
 from pliant.experiments.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
 from pliant.model.contract import Model
-from pliant.view.figures import write_figures
 from tests.support.beam import DISCRETE, HALF_A_PRINTED_DIGIT, SETS, beam
+from tests.support.figures import drawn
 from tests.support.rigs import (
     HUB_INERTIA,
     HUB_RADIUS,
@@ -339,7 +339,7 @@ def test_a_run_is_kept_and_drawn_like_any_other(tmp_path: Path) -> None:
     trajectory.save(path)
     again = pl.load_trajectory(path)
     assert np.array_equal(again.tip_position, trajectory.tip_position)
-    assert write_figures(trajectory, tmp_path)
+    assert drawn(trajectory)
     observed = trajectory.observation.link("beam")
     assert observed.position[:, -1] == pytest.approx(trajectory.tip_position, abs=1e-15)
     # the moment at the root of the beam is that which the rim carries, here in slow motion at the end

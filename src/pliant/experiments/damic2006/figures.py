@@ -40,7 +40,7 @@ def draw(made: Computed) -> dict[str, Figure]:
 
 def deflections(made: Computed) -> Figure:
     """Figure 10 for both readings; the converged motion lies under that of ten elements."""
-    with styled(10.4, 6.4) as figure:
+    with styled(9.2, 6.4) as figure:
         grid = figure.subplots(2, 2, sharex=True)
         for row, reading in zip(grid, Reading, strict=True):
             seen, fine = made.paper[reading], made.fine[reading]
@@ -104,7 +104,7 @@ def meshes(ladder: Sequence[Rung]) -> Figure:
 def arm_figure(made: Computed, case: Case) -> Figure:
     """Figure 13, a to f: torques, errors of the end-effector, deflections."""
     flexible, rigid = made.arms[Links.BENDING][case], made.arms[Links.RIGID][case]
-    with styled(10.4, 8.6) as figure:
+    with styled(9.2, 8.6) as figure:
         grid = figure.subplots(3, 2, sharex=True)
         for column, (seen, words) in enumerate(((flexible, "flexible"), (rigid, "rigid"))):
             joints = [f"joint {k}" for k in (1, 2, 3)]

@@ -109,7 +109,7 @@ def _plain_ticks(axes: Axes, ticks: Iterable[float]) -> None:
 
 def effects_of_choices(table: Table, effects: Effects) -> Figure:
     """First frequencies against every number that the paper does not print."""
-    with styled(11.0, 10.6) as figure:
+    with styled(9.2, 10.2) as figure:
         (clamped, torsion), (gears, servo), (damping, gravity) = figure.subplots(3, 2)
         _elbow(clamped, table, effects)
         _torsion(torsion, effects)
@@ -178,7 +178,7 @@ def _servo(axes: Axes, below: Axes, effects: Effects) -> None:
         each.legend(loc="upper right" if each is axes else "lower left")
     below.set_yticks([0.01, 0.02, 0.05, 0.1, 0.2, 0.5], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"])
     below.set_yticks([], minor=True)
-    axes.set_title("servo gain: vibrations of the sampled loop damped below 0.4")
+    axes.set_title("servo gain: modes with damping below 0.4")
     below.set_title("servo gain: their damping ratios")
     below.set_ylabel("damping ratio")
 
@@ -189,7 +189,7 @@ def _gravity(axes: Axes, effects: Effects) -> None:
             words = name if j == 0 else None
             style = "o-" if j == 0 else "o-."
             axes.plot(effects.gravity_elbow, found[:, j], style, color=color(k), label=words, **GRAVITY_LINE)
-    axes.set_title("gravity: clamped, links that sag; first and second frequency")
+    axes.set_title("gravity: links sag, two lowest frequencies")
     axes.set_xlabel("elbow angle $\\theta_4$ [degrees]")
     axes.legend(loc="upper left", fontsize=7.5)
 

@@ -111,7 +111,7 @@ def transient(run: Seen) -> Figure:
 
 def manoeuvre_strains(manoeuvres: dict[float, Seen], name: str) -> Figure:
     """Figs. 7 and 8: bending and shear at two stations, slow and fast; the two stations of a pace share their scale."""
-    with styled(10.4, 5.4) as figure:
+    with styled(9.6, 5.4) as figure:
         grid = figure.subplots(2, 4, sharex="col")
         for axes in grid:
             axes[1].sharey(axes[0])

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
+from pliant.errors import InvalidInput, clip, refuse_other_than_number, refuse_outside
 from pliant.formulations.equivalent_rigid_link.elastic_body import SMALL, ElasticBody, Floats, Matrix, frame_named
 from pliant.mechanics.dense_algebra import MASSLESS, unit_masses
 
@@ -86,19 +86,26 @@ class Modes:
         if self.effective_mass is not None:
             _refuse_amount("effective_mass of Modes", self.effective_mass, 1.0, "write a part of the mass, as 0.95")
         if self.numbers is not None:
-            if isinstance(self.numbers, (int, str)) or not self.numbers:
-                raise InvalidInput(f"numbers = {self.numbers!r} of Modes names no modes; write them as (1, 2)")
+            if not isinstance(self.numbers, (tuple, list, set, range)) or not self.numbers:
+                raise InvalidInput(
+                    f"numbers = {clip(repr(self.numbers))} of Modes names no modes; write them as (1, 2)"
+                )
             for number in self.numbers:
                 refuse_outside("one of the numbers of Modes", number, 1, MOST_MODES, "the first elastic mode is 1")
             object.__setattr__(self, "numbers", tuple(sorted(set(self.numbers))))
         if not isinstance(self.interface, Interface):
             raise InvalidInput(
-                f"interface = {self.interface!r} of Modes is not known; write Interface.FIXED or Interface.FREE"
+                f"interface = {clip(repr(self.interface))} of Modes is not known; write Interface.FIXED or"
+                " Interface.FREE"
             )
         if self.static_correction and self.interface is Interface.FIXED:
             raise InvalidInput(
                 "static_correction of Modes is True, but modes with fixed interfaces are exact at rest without it;"
                 " remove it, or write Interface.FREE"
+            )
+        if not isinstance(self.interfaces, (tuple, list)):
+            raise InvalidInput(
+                f"interfaces = {clip(repr(self.interfaces))} of Modes is no row of names; write them as ('tip',)"
             )
         object.__setattr__(self, "interfaces", tuple(self.interfaces))
 

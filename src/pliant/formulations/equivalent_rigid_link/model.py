@@ -23,7 +23,7 @@ from pliant.spatial.arrays import turned_in_order
 from pliant.structures.small_deviations import without_centrifugal_stiffness
 from pliant.structures.tree.model import TreeArm
 from pliant.structures.tree.motion import Floats, Ints
-from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
+from pliant.structures.tree.observe import Bent, Poses, observe_rigid_link, poses_of
 from pliant.structures.tree.structure import LinkPlaces
 
 POINTS = 4  # Gauss points of an element, for what its bending neglects
@@ -77,6 +77,18 @@ class EquivalentRigidLinkArm(TreeArm):
             else observe_rigid_link(self, poses, link)
             for link in self.structure.links
         )
+
+    def bent_section(self, link: LinkPlaces, station: float) -> Bent:
+        elastic = next((each for each in self.structure.elastic_links if each.name == link.name), None)
+        if elastic is None or elastic.mesh is None:
+            return super().bent_section(link, station)
+        mark = np.array([station * elastic.mesh.link.length])
+        place = [each.name for each in self.structure.elastic_links].index(link.name)
+        moved, strain = np.zeros((2, 6, self.bare.size))
+        columns = self.structure.columns[place]
+        moved[:, columns] = elastic.mesh.displacement(mark)[0] @ elastic.basis.shapes
+        strain[:, columns] = elastic.mesh.strain(mark)[0][0] @ elastic.basis.shapes
+        return Bent(link.root, moved, elastic.mesh.rest_poses(mark)[0], strain)
 
     def _observe_beam(
         self, states: Floats, poses: Poses, link: LinkPlaces, elastic: ElasticLink, stations: int

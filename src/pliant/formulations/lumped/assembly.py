@@ -16,7 +16,7 @@ from typing import cast
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, clip, refuse_outside
 from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Deflection, Field, LumpedStructure
 from pliant.mechanics.rigid_body import spatial_inertia
@@ -64,7 +64,7 @@ class JointField:
     deflections: tuple[Deflection, ...] = ALL_DEFLECTIONS
 
     def __post_init__(self) -> None:
-        owner = f"JointField '{self.joint}'"
+        owner = f"JointField '{clip(self.joint)}'"
         object.__setattr__(self, "deflections", _in_order(owner, self.deflections))
         object.__setattr__(self, "stiffness", _balanced(owner, self.stiffness))
 

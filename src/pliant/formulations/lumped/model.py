@@ -35,7 +35,7 @@ from pliant.structures.beam_stretch import Stretch, end_flexibility, shape_insid
 from pliant.structures.places import Place
 from pliant.structures.tree.model import TreeArm
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
+from pliant.structures.tree.observe import Bent, Poses, observe_rigid_link, poses_of
 from pliant.structures.tree.structure import ON_BASE, LinkPlaces
 from pliant.structures.tree.system import System
 
@@ -136,6 +136,16 @@ class LumpedArm(TreeArm):
             else observe_rigid_link(self, poses, link)
             for link in self.structure.links
         )
+
+    def bent_section(self, link: LinkPlaces, station: float) -> Bent:
+        if not link.fields:
+            return super().bent_section(link, station)
+        at = station * float(link.stations[-1])
+        k = link.fields[int(np.clip(np.searchsorted(link.stations, at, side="right") - 1, 0, len(link.fields) - 1))]
+        own, (rest, per_end, strain, _) = self.structure.fields[k], self.shape_at(k, at)
+        kept = np.zeros((6, self.bare.size))
+        kept[list(own.kept), own.columns] = 1.0
+        return Bent(own.root, per_end @ kept, rest, strain @ kept)
 
     def _observe_fields(
         self, link: LinkPlaces, poses: Poses, deflections: tuple[Floats, Floats], stations: int

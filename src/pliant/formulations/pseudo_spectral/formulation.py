@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, clip, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
 from pliant.model.arm import LARGE_ROTATION, LINEAR_LAW, Validity, refuse_massless_links, refuse_reduced_links
@@ -37,6 +37,8 @@ class PseudoSpectral(SomeRigid):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_outside("degree", self.degree, 1, HIGHEST_DEGREE, "8 to 16 serves most links")
+        if not isinstance(self.points, Points):
+            raise InvalidInput(f"points = {clip(repr(self.points))} is no choice of points; write GaussPoints()")
         self.points.states(self.degree)
 
     def finer(self) -> PseudoSpectral | None:

@@ -44,11 +44,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, clip
 from pliant.mechanics.rigid_body import hat, spatial_inertia
 from pliant.mechanics.shape_functions import Spaces, gauss_rule, lagrange_basis
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
@@ -119,6 +120,10 @@ class GivenPoints(Points):
     state: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        for word, points in (("effort", self.effort), ("state", self.state)):
+            rows = isinstance(points, (tuple, list, np.ndarray))
+            if not rows or not all(isinstance(each, Real) and not isinstance(each, bool) for each in points):
+                raise InvalidInput(f"points.{word} = {clip(repr(points))} is no row of numbers; write it as (0.0, 0.5)")
         if len(self.effort) != len(self.state) + 1:
             raise InvalidInput(
                 f"points: {len(self.effort)} for efforts and {len(self.state)} for states do not fit; give one more"

@@ -36,6 +36,7 @@ from pliant.structures.collocation.chain import (
 from pliant.structures.collocation.equilibrium import find_equilibrium
 from pliant.structures.collocation.joints import joints_of
 from pliant.structures.collocation.observe import (
+    ChainSection,
     Sight,
     at_nodes,
     carried_by_frames,
@@ -92,6 +93,8 @@ class GeometricallyExactArm(ArmFacts):
     moved: bool = False
     # what every observation with equally many stations needs, made once: controllers observe at every sample
     sights: dict[int, Sight] = field(default_factory=dict, init=False)
+    # the same of relations between frames at equal stations: every run asks for them
+    paths: dict[tuple[tuple[int, float], ...], Path] = field(default_factory=dict, init=False)
 
     @cached_property
     def layout(self) -> Layout:
@@ -119,10 +122,14 @@ class GeometricallyExactArm(ArmFacts):
 
     def pack(self, state: State) -> Floats:
         """One state vector."""
+        return np.concatenate(self.parts_of(state))
+
+    def parts_of(self, state: State) -> list[Floats]:
+        """Views of the arrays of a state, one after the other as they stand in a state vector."""
         named = len(self.joint_names)
-        rotor = (state.rotor[:named].ravel(),) if self.geared else ()
-        joints = state.q[:named], state.qd[:named], *rotor, state.turn.ravel(), state.place.ravel()
-        return np.concatenate([state.V.ravel(), state.e.ravel(), *joints])
+        rotor = (state.rotor[:named],) if self.geared else ()
+        parts = state.V, state.e, state.q[:named], state.qd[:named], *rotor, state.turn, state.place
+        return [part.reshape(-1) for part in parts]
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
@@ -242,7 +249,7 @@ class GeometricallyExactArm(ArmFacts):
     def undeformed(self, positions: Floats) -> Floats:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         at_rest, still = np.zeros((len(self.chain.section.C), 6)), np.zeros(len(self.joint_names))
-        return np.stack([self.moving_state(at_rest, np.array(position, float), still) for position in positions])
+        return self.moved_to(self.moving_state(at_rest, still, still), positions)
 
     def violations(self, states: Floats) -> dict[str, Floats]:
         """By how much loops are open in every state, as the shape rebuilt from strains and joint positions says."""
@@ -397,6 +404,9 @@ class GeometricallyExactArm(ArmFacts):
         blocks = ("twist", "strain", "joint_position", "joint_rate")
         V, e, q, qd = (np.ascontiguousarray(self.layout.part(many, name)) for name in blocks)
         return V, e, q, qd
+
+    def section_at(self, link: str, station: float) -> ChainSection:
+        return ChainSection(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Frame
+from pliant.model.section import place_at
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import End, FlexibleLink, RigidLink
 from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.chain import FLOATING, MOVED, Floats
 from pliant.structures.collocation.element import many_strain_rates, many_stresses
-from pliant.structures.collocation.poses import Path, rebuild_poses, strain_values
+from pliant.structures.collocation.poses import Path, rebuild, rebuild_poses, strain_values
 from pliant.structures.loads import with_wrenches
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
         begin += len(wanted[k])
         if isinstance(link, FlexibleLink):
             at, weights = sight.strains[k]
-            strain = np.einsum("nmpc,mp->nmc", e[:, at], weights)
-            wrench = np.einsum("nmpc,mp->nmc", stress[:, at], weights)
+            strain, wrench = (at_stations(values, at, weights) for values in (e, stress))
             links.append(LinkObservation(name, wanted[k], x[:, rows], R[:, rows], strain, wrench))
         else:
             assert isinstance(link, RigidLink)
@@ -85,6 +85,19 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
     return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
 
 
+def at_stations(values: Floats, at: NDArray[np.int64], weights: Floats) -> Floats:
+    """(n, m, 6) at m stations of a link from values (n, points, 6) at its strain points.
+
+    One product of all needs p copies of each value, which for long runs takes nine times as long as one per station.
+    """
+    if len(values) < 100:
+        return np.asarray(np.einsum("nmpc,mp->nmc", values[:, at], weights))
+    result = np.empty((len(values), *at.shape[:1], 6))
+    for m, (points, weight) in enumerate(zip(at, weights)):
+        np.einsum("npc,p->nc", values[:, points[0] : points[-1] + 1], weight, out=result[:, m])
+    return result
+
+
 def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
     """Root and tip of a rigid link."""
     offset = np.asarray(link.tip_position, float)
@@ -92,6 +105,64 @@ def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
     rotation = np.stack([R, R @ matrix_of(link.tip_rotation)], axis=1)
     zero = np.zeros((len(root), 2, 6))
     return LinkObservation(link.name, np.array([0.0, np.linalg.norm(offset)]), position, rotation, zero, zero)
+
+
+class ChainSection:
+    """A section for one who reads it often: what leads to it is found once."""
+
+    rest: Floats
+
+    def __init__(self, arm: GeometricallyExactArm, link: str, station: float) -> None:
+        self.chain, at = arm.chain, arm.layout.slices
+        own, k = arm.robot.link(link), arm.link_names.index(link)
+        wanted, s = [np.zeros(0)] * len(arm.link_names), np.zeros(1)
+        self.offset, self.turn = np.zeros(3), np.eye(3)
+        self.points: tuple[NDArray[np.int64], Floats] | None = None
+        if isinstance(own, FlexibleLink):
+            s = np.array([station * own.length])
+            rows, weights = strain_values(arm.chain, arm.points, arm.placed, arm.placed.links[k], s)
+            self.points = rows[0], weights[0]
+        elif isinstance(own, RigidLink):
+            self.offset = station * np.asarray(own.tip_position, float)
+            self.turn = matrix_of(own.tip_rotation) if station == 1.0 else self.turn
+        wanted[k] = np.unique([0.0, s[0]])
+        self.path = arm.along_links(wanted)
+        nodes, _, self.weights = self._twisted(arm, place_at(arm, link, station))
+        self.twists = slice(at["twist"].start + 6 * nodes.start, at["twist"].start + 6 * nodes.stop)
+        self.strains, self.joints = at["strain"], at["joint_position"]
+        links, frames = len(arm.chain.tree.parent), arm.chain.frames
+        self.frames = tuple(at[name] for name in ("frame_rotation", "frame_position")) if frames else ()
+        self.q = np.zeros((1, arm.chain.dofs))
+        self.scratch = np.zeros((1, links, 12)), np.zeros((1, links, 12))
+        self.still = np.zeros((1, 0, 4)), np.zeros((1, 0, 3))
+
+    @staticmethod
+    def _twisted(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[slice, Floats, Floats]:
+        nodes, turn, weights = acts_on(arm, load)
+        return nodes, turn, np.concatenate(list(weights), axis=1)
+
+    def poses(self, state: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        e, rows, frames = state[self.strains].reshape(1, -1, 6), self.path.rows, self.still
+        own = state[self.joints]
+        self.q[0, : len(own)] = own
+        if self.frames:
+            turn, place = (state[each] for each in self.frames)
+            frames = turn.reshape(1, -1, 4), place.reshape(1, -1, 3)
+        R, r = np.empty((1, rows, 9)), np.empty((1, rows, 3))
+        rebuild(self.chain.tree, self.path, e, self.q, frames, self.scratch, (R, r))
+        turned = R.reshape(rows, 3, 3)
+        if self.points is not None:
+            return r[0, 0], turned[0], r[0, -1], turned[-1]
+        return r[0, 0], turned[0], r[0, 0] + turned[0] @ self.offset, turned[0] @ self.turn
+
+    def strain(self, state: Floats) -> Floats:
+        if self.points is None:
+            return np.zeros(6)
+        rows, weights = self.points
+        return np.asarray(weights @ state[self.strains].reshape(-1, 6)[rows])
+
+    def twist(self, state: Floats) -> Floats:
+        return np.asarray(self.weights @ state[self.twists])
 
 
 def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:

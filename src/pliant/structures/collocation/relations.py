@@ -192,9 +192,12 @@ class Relating:
 
     def path(self) -> Path:
         arm, wanted = self.arm, [list[float]() for _ in self.arm.placed.ends]
-        for k in self.order:
-            wanted[self.asked[k][0]].append(self.asked[k][1])
-        return make_path(arm.chain, arm.points, arm.placed, [np.array(each) for each in wanted])
+        frames = tuple(self.asked[k] for k in self.order)
+        if frames not in arm.paths:
+            for link, station in frames:
+                wanted[link].append(station)
+            arm.paths[frames] = make_path(arm.chain, arm.points, arm.placed, [np.array(each) for each in wanted])
+        return arm.paths[frames]
 
     def _length_at_start(self, name: str, places: list[Place]) -> float:
         start = self.arm.start_shape

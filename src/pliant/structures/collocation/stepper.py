@@ -163,6 +163,7 @@ class Stepper:
             new_beside(len(relations.taken), len(self.plant.joints.bent), s, n_lam, (nodes, points, chain.dofs), dtype),
         )
         self.state = state_of(arm, run.start)
+        self.parts = arm.parts_of(self.state)  # made once, since controllers ask at every sample
         self.halvings = 0
         self.rates_known = False  # of the states, which some methods carry
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
@@ -203,7 +204,7 @@ class Stepper:
             self.start_rates()
             self.rates_known = True
         now = steps_of(tables, part)
-        now = now._replace(joints=with_held(now.joints, held))
+        with_held(now.joints, held)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
         while status != CONVERGED and self.advance_in_halves(now, done, held):
             rest = steps_of(now, slice(done + 1, None))
@@ -288,7 +289,7 @@ class Stepper:
         self.rates_known = True
 
     def state_vector(self) -> Floats:
-        return self.model.pack(self.state)
+        return np.concatenate(self.parts)
 
     def keep(self, row: int) -> None:
         """Copy the present state and ledger to a row of the output."""

@@ -29,7 +29,7 @@ from pliant.structures.linear.arrays import Assembly, Body, Floats, Mechanics, N
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
-from pliant.structures.linear.observe import Kinematics, observe
+from pliant.structures.linear.observe import Kinematics, LinearSection, observe
 from pliant.structures.linear.stepper import Stepper, products
 from pliant.structures.massless import refuse_massless
 from pliant.structures.small_deviations import drawn_tip_velocity, without_centrifugal_stiffness
@@ -177,6 +177,11 @@ class PseudoSpectralArm(ArmFacts):
         rotor = np.stack([q, qd], axis=1)
         return np.asarray(self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0])
 
+    def undeformed(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions."""
+        straight, still = np.zeros((len(positions), len(self.assembly.G))), np.zeros_like(positions)
+        return self.pack(straight, straight, positions, still, np.stack([positions, still], axis=2))
+
     @on_one_core
     def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
         """The normal form with these inputs; made once for all runs whose inputs differ in time only."""
@@ -202,13 +207,19 @@ class PseudoSpectralArm(ArmFacts):
 
     def states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
         """State vectors (n, size) from rows of x and of the rates of prescribed joints."""
-        key = id(form)
-        if key not in self._to_state:
-            one = np.eye(x.shape[1] + rate.shape[1])
-            self._to_state[key] = self._states_of(form, one[:, : x.shape[1]], one[:, x.shape[1] :])
-        whole = self._to_state[key]
+        whole = self.to_state(form)
         used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
         return products(x[:, used], whole[used]) + products(rate, whole[x.shape[1] :])
+
+    def to_state(self, form: NormalForm) -> Floats:
+        """(states of x and rates of prescribed joints, size): what each adds to a state vector."""
+        key = id(form)
+        if key not in self._to_state:
+            own = form.mechanics
+            x = form.T.shape[1] + len(form.X) + len(self.joint_names) + len(own.geared)
+            one = np.eye(x + int(np.sum(own.prescribed)))
+            self._to_state[key] = self._states_of(form, one[:, :x], one[:, x:])
+        return self._to_state[key]
 
     @on_one_core
     def _states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
@@ -292,6 +303,9 @@ class PseudoSpectralArm(ArmFacts):
         coefficients = self.strain_coefficients(states)
         shape = (len(states), self.formulation.degree, 6)
         return {body.name: coefficients[:, body.rows].reshape(shape) for body in self.flexible}
+
+    def section_at(self, link: str, station: float) -> LinearSection:
+        return LinearSection(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

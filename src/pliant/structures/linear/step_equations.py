@@ -136,7 +136,8 @@ def step_unknowns(
     times = stepper.times(0, 1)[0]
     joints, loads = inputs.joint_signals(times)[None], inputs.load_signals(times)[None]
     stepper.advance(stepper.tables(0, 1, joints, loads), slice(0, 1), np.zeros(len(arm.joint_names)))
-    done, moving = stepper.pending[-1], stepper.moving
+    assert stepper.stretched is not None
+    done, moving = stepper.stretched.waiting(), stepper.moving
     maps = stepper.prepare(done.h).maps
     E = np.zeros((method.stages, len(stepper.x)))
     E[:, moving] = maps.increments(done.start, done.inputs.reshape(1, -1), len(moving))[0]

@@ -11,7 +11,6 @@ linear in x_n, x'_n and the inputs w of all stages. So is everything that is rea
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.dense_algebra import on_one_core
-from pliant.model.contract import DONE, Kept, Run, with_held
+from pliant.model.contract import DONE, Kept, Run
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS
@@ -149,17 +148,19 @@ class StageReading:
 
 Bools = NDArray[np.bool_]
 NOT_FINITE = 1
+LARGEST = 1e75  # state whose energy is still a number
 TOGETHER = 1024  # steps that enter the ledger at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Inputs of the steps from ``first`` on, at the stages and the end of each."""
+    """Inputs of the steps from ``first`` on, those of joints at the stages and the end of each."""
 
     first: int
-    joints: Floats
-    loads: Floats  # (steps, stages, 6 loads) in the axes of their sections
+    inputs: Floats  # (steps, stages, inputs)
+    acceleration: Floats  # (steps, stages, prescribed)
+    end: Floats  # (steps, prescribed, 3) where prescribed joints are then
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +193,36 @@ class Prepared:
     maps: StepMaps
     change: Floats  # transposed, as `march` takes it
     forced: Floats  # transposed
+    held: Floats  # (joints, carried) by what torques that are held through the step change it
     ledger: StageReading
     wrench: StageReading
+
+
+@dataclass(eq=False)
+class Stretched:
+    """Steps begin .. stop-1 of some tables, which have one length: how many are done, and how many of these entered."""
+
+    tables: Tables
+    begin: int
+    stop: int
+    h: float
+    prepared: Prepared
+    moving: NDArray[np.int64]
+    increments: Floats
+    carried: Floats
+    rates: Floats  # (steps + 1, prescribed)
+    done: int = 0
+    entered: int = 0
+
+    def waiting(self) -> Stepped:
+        """Those that are done and not entered."""
+        own = slice(self.entered, self.done)
+        steps = slice(self.begin + self.entered, self.begin + self.done)
+        inputs, acceleration = self.tables.inputs[steps], self.tables.acceleration[steps]
+        moved = self.carried[own], self.increments[own]
+        rates = self.rates[own], self.rates[self.entered + 1 : self.done + 1]
+        self.entered = self.done
+        return Stepped(self.tables.first + steps.start, self.h, inputs, acceleration, *moved, *rates)
 
 
 class Stepper:
@@ -210,7 +239,12 @@ class Stepper:
         # which states are the positions of prescribed joints, and where their motions have brought them
         self.placed = np.arange(len(self.x))[self.equations.at.positions][np.flatnonzero(self.prescribed)]
         self.place = self.x[self.placed]
+        self.to_state = arm.to_state(self.form)
         self.active: Bools = self._stirred_by(self.x != 0.0)
+        self.moving = np.flatnonzero(self.active)  # the states that take part
+        self.given = np.flatnonzero(self.prescribed)
+        self.stretched: Stretched | None = None
+        self.nothing = np.zeros(self.equations.B.shape[1])  # no input acts
         self.used: Bools = np.zeros(self.equations.B.shape[1], np.bool_)
         self.pending: list[Stepped] = []
         self.waiting = 0
@@ -240,22 +274,30 @@ class Stepper:
         stages, count = self.method.stages, (b - a) * self.method.stages
         places = joints[:, :stages, :, 0].reshape(count, joints.shape[2])
         turned = self.model.in_body_axes(self.run.inputs, places, loads[:, :stages].reshape(count, -1, 6))
-        return Tables(a, joints, turned.reshape(b - a, stages, 6 * loads.shape[2]))
+        turned = turned.reshape(b - a, stages, 6 * loads.shape[2])
+        inputs, acceleration = self.inputs_of(self.plan.h[a:b], self.rate, joints, turned)
+        return Tables(a, inputs, acceleration, joints[:, -1, self.given])
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
-        """Stretch by stretch of equal step lengths."""
-        first, steps = tables.first + part.start, part.stop - part.start
-        joints = with_held(tables.joints[part], held)
-        h = self.plan.h[first : first + steps]
-        inputs, acceleration = self.inputs_of(h, self.rate, joints, tables.loads[part])
-        end = joints[:, -1, np.flatnonzero(self.prescribed)]
-        self._wake(inputs)
-        edges = [0, *(np.flatnonzero(np.diff(h)) + 1).tolist(), steps]
-        for begin, stop in itertools.pairwise(edges):
-            now = slice(begin, stop)
-            if not self._stretch(first + begin, float(h[begin]), inputs[now], acceleration[now], end[now]):
-                return begin, NOT_FINITE
-        return steps, DONE
+        """Stretch by stretch of equal step lengths; what is held is added to the inputs."""
+        begin, holds = part.start, np.count_nonzero(held) > 0
+        if holds:
+            drives = self.nothing.copy()
+            drives[self.equations.at.drives] = np.where(self.prescribed, 0.0, held)
+            self._wake(drives != 0.0)
+        while begin < part.stop:
+            now = self.stretched
+            if now is None or now.tables is not tables or begin != now.begin + now.done or begin == now.stop:
+                now = self._stretch(tables, begin)
+            wanted = min(part.stop, now.stop)
+            self._march(now, wanted - begin, held if holds else None)
+            begin = now.begin + now.done
+            if begin < wanted:
+                break
+        if holds:  # for the ledger; increments have it already
+            inputs = tables.inputs[part.start : begin]
+            inputs += drives
+        return begin - part.start, DONE if begin == part.stop else NOT_FINITE
 
     def inputs_of(self, h: Floats, start_rate: Floats, joints: Floats, loads: Floats) -> tuple[Floats, Floats]:
         """Inputs w (steps, stages, inputs) and accelerations of prescribed joints (steps, stages, prescribed)."""
@@ -277,9 +319,9 @@ class Stepper:
         w[..., at.rates] = rate
         return w, acceleration
 
-    def _wake(self, inputs: Floats) -> None:
-        """Let states move that an input reaches for the first time."""
-        fresh = inputs.any(axis=(0, 1)) & ~self.used
+    def _wake(self, acting: Bools) -> None:
+        """Let states move that one of these inputs reaches for the first time."""
+        fresh = acting & ~self.used
         if not fresh.any():
             return
         self.used |= fresh
@@ -288,7 +330,7 @@ class Stepper:
         active = self.active | self._stirred_by(touched)
         if (active != self.active).any():
             self.enter()
-            self.active = active
+            self.active, self.moving, self.stretched = active, np.flatnonzero(active), None
 
     def prepare(self, h: float) -> Prepared:
         key = (self.active.tobytes(), h)
@@ -298,38 +340,70 @@ class Stepper:
             maps = step_maps(A, B, self.method, h)
             readings = (self.readings.restricted(active), equations.root_wrench.restricted(active))
             ledger, wrench = (StageReading.of(reading, maps, stages) for reading in readings)
-            change, forced = (np.ascontiguousarray(each.T) for each in (maps.change, maps.forced))
-            self.prepared[key] = Prepared(maps, change, forced, ledger, wrench)
+            forced = maps.forced.reshape(len(maps.forced), stages, -1)[:, :, equations.at.drives].sum(axis=1)
+            held = np.where(self.prescribed[:, None], 0.0, forced.T)
+            turned = (np.ascontiguousarray(each.T) for each in (maps.change, maps.forced))
+            self.prepared[key] = Prepared(maps, *turned, held, ledger, wrench)
         return self.prepared[key]
 
-    def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> bool:
-        """Steps of equal length, ``end`` where prescribed joints are then; False, and nothing kept, if not finite."""
-        prepared = self.prepare(h)
-        increments = products(inputs.reshape(len(inputs), -1), prepared.forced)
+    def _stretch(self, tables: Tables, begin: int) -> Stretched:
+        """The steps from ``begin`` on that have its length."""
+        if self.stretched is not None and self.stretched.done > self.stretched.entered:
+            self._put_aside(self.stretched.waiting())
+        h = self.plan.h[tables.first + begin : tables.first + len(tables.inputs)]
+        others = np.flatnonzero(h != h[0])
+        count = int(others[0]) if len(others) else len(h)
+        steps = slice(begin, begin + count)
+        self._wake(np.asarray(tables.inputs[steps].any(axis=(0, 1))))
+        prepared = self.prepare(float(h[0]))
+        increments = products(tables.inputs[steps].reshape(count, -1), prepared.forced)
         # prescribed joints go as far as their motions do, which a rule of integration misses
-        places = np.vstack([self.place[None], end[..., 0]])
+        places = np.vstack([self.place[None], tables.end[steps, :, 0]])
         increments[:, np.searchsorted(self.moving, self.placed)] = np.diff(places, axis=0)
-        carried = np.empty((len(inputs) + 1, len(prepared.change)))
-        carried[0] = self._carried(inputs[0, 0])
-        march(prepared.change, increments, carried)
-        if not np.isfinite(carried[-1]).all():
-            return False
-        if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
-            self.enter()
-        self.waiting += len(inputs)
-        rates = np.vstack([self.rate[None], end[..., 1]])
-        self.pending.append(Stepped(first, h, inputs, acceleration, carried[:-1], increments, rates[:-1], rates[1:]))
-        self.x[self.active], self.rate = carried[-1, : len(self.moving)], rates[-1]
-        self.place = places[-1]
+        carried = np.empty((count + 1, len(prepared.change)))
+        carried[0] = self._carried(tables.inputs[begin, 0])
+        rates = np.vstack([self.rate[None], tables.end[steps, :, 1]])
+        self.stretched = Stretched(
+            tables, begin, steps.stop, float(h[0]), prepared, self.moving, increments, carried, rates
+        )
+        return self.stretched
+
+    def _put_aside(self, done: Stepped) -> None:
+        """For the ledger, with all that have the same length."""
+        if self.pending and (self.pending[0].h != done.h or self.waiting >= TOGETHER):
+            self._enter_pending()
+        self.waiting += len(done.start)
+        self.pending.append(done)
+
+    def _march(self, now: Stretched, count: int, held: Floats | None) -> None:
+        """The next steps of a stretch, with torques that began to be held: as many as end in a state."""
+        begin, end = now.done, now.done + count
+        increments, carried = now.increments[begin:end], now.carried[begin : end + 1]
+        if held is not None:
+            increments += held @ now.prepared.held
+        march(now.prepared.change, increments, carried)
+        if not np.abs(carried[-1]).max(initial=0.0) < LARGEST:
+            bad = int(np.argmin((np.abs(carried) < LARGEST).all(axis=1)))
+            end = begin + max(bad - 1, 0)
+            carried = carried[: end - begin + 1]
+        now.done, size = end, len(now.moving)
+        if end == begin:
+            return
+        self.x[now.moving], self.rate = carried[-1, :size], now.rates[end]
+        if len(self.given):
+            self.place = now.tables.end[now.begin + end - 1, :, 0].copy()
         if self.method.history != 0.0:
             self.x_rate = np.zeros(len(self.x))
-            self.x_rate[self.active] = carried[-1, len(self.moving) :]
-        return True
+            self.x_rate[now.moving] = carried[-1, size:]
 
     def enter(self) -> None:
         """The ledger and the output rows of all steps since the last time: dear for one step, cheap for many."""
-        if not self.pending:
-            return
+        if self.stretched is not None and self.stretched.done > self.stretched.entered:
+            self._put_aside(self.stretched.waiting())
+        if self.pending:
+            self._enter_pending()
+
+    def _enter_pending(self) -> None:
         done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
         steps, method, prepared = len(done.start), self.method, self.prepare(done.h)
         flat = done.inputs.reshape(steps, -1)
@@ -358,11 +432,6 @@ class Stepper:
             E = prepared.maps.increments(done.start[at], flat[at], count)
             x[inside] = done.start[at, :count] + np.einsum("rs,rsn->rn", self.plan.dense[rows[inside]], E)
         self.kept_x[np.ix_(rows, self.moving)] = x
-
-    @property
-    def moving(self) -> NDArray[np.int64]:
-        """The states that take part."""
-        return np.flatnonzero(self.active)
 
     def _carried(self, inputs: Floats) -> Floats:
         """The present state of what moves, with its rate where the method carries that."""
@@ -396,7 +465,7 @@ class Stepper:
         return np.asarray(0.5 * ((y * y).sum(axis=1) + given))
 
     def state_vector(self) -> Floats:
-        return np.asarray(self.model.states_of(self.form, self.x[None], self.rate[None])[0])
+        return np.concatenate([self.x, self.rate]) @ self.to_state
 
     def keep(self, row: int) -> None:
         """The present state and ledger to a row of the output."""
@@ -412,6 +481,7 @@ class Stepper:
         own = self.memory()
         self.x_rate = memory[3].copy() if memory[3].shape == self.x.shape else None
         refill((*own[:3], *own[4:]), (*memory[:3], *memory[4:]))
+        self.moving = np.flatnonzero(self.active)
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""

@@ -16,7 +16,7 @@ from pliant.model.port import Port, coordinate_port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import FreeJoint, Robot, SphericalJoint
-from pliant.spatial.arrays import hat, quaternion_from_rotation, rotation_from_quaternion
+from pliant.spatial.arrays import hat, quaternion_from_rotation, rotation_from_quaternion, twist_from_pose
 from pliant.structures.loads import in_axes_of_nodes, refuse_drag_against_moving_base
 from pliant.structures.nodal.assembly import Structure, assemble
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
@@ -24,7 +24,7 @@ from pliant.structures.nodal.equilibrium import find_equilibrium
 from pliant.structures.nodal.linearise import linearise
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, new_moment, new_pose
-from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip_of, wrench_rows
+from pliant.structures.nodal.observe import NodalSection, line_rates, load_flows, observe, tip_of, wrench_rows
 from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, rest_velocities
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
@@ -34,6 +34,15 @@ from pliant.structures.relations import LineRows, length_between
 if TYPE_CHECKING:
     from pliant.structures.nodal.descriptor import NodalDescriptor
     from pliant.structures.nodal.step_equations import MechanismStep
+
+
+def quaternions(rotations: Floats) -> Floats:
+    """(..., 4) of rotations (..., 3, 3), many at once."""
+    pose = np.zeros((*rotations.shape[:-2], 4, 4))
+    pose[..., :3, :3], pose[..., 3, 3] = rotations, 1.0
+    half = 0.5 * twist_from_pose(pose)[..., 3:]
+    angle = np.linalg.norm(half, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(angle), np.sinc(angle / np.pi) * half], axis=-1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +180,7 @@ class PoseElementArm(ArmFacts):
         x, R = poses(self.structure, positions, free_starts(self.structure))
         states = np.zeros((len(positions), self.layout.size))
         self.layout.part(states, "position")[:] = x
-        self.layout.part(states, "rotation")[:] = quaternion_from_rotation(R)
+        self.layout.part(states, "rotation")[:] = quaternions(R)
         self.layout.part(states, "joint_position")[:] = positions
         return states
 
@@ -245,6 +254,9 @@ class PoseElementArm(ArmFacts):
     def line_rates(self, states: Floats, inputs: Inputs) -> dict[str, Floats]:
         """Rates (n, k) of the lines of every loop, spring, bushing and wall."""
         return line_rates(self, np.atleast_2d(states), inputs)
+
+    def section_at(self, link: str, station: float) -> NodalSection:
+        return NodalSection(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.jit import kernel
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
+from pliant.spatial import se3, so3
 from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
+from pliant.spatial.rows import load3, load9, plus3, store
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, product, sub, transpose
 from pliant.structures.nodal.assembly import LinkNodes
 from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
 from pliant.structures.nodal.corotational import COLUMNS, deformation_at
@@ -152,6 +156,131 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     middle = 0.5 * (link.station[1:] + link.station[:-1])
     strain, wrench = (_between(middle, values, wanted) for values in (strain, wrench))
     return LinkObservation(link.name, wanted, pose[..., :3, 3], pose[..., :3, :3], strain, wrench)
+
+
+@kernel
+def frames_of(x: Floats, quaternion: Floats, nodes: Ints, out: Floats) -> None:
+    """Rotations and positions (m, 12) of some nodes."""
+    for k in range(nodes.shape[0]):
+        i = nodes[k]
+        q = quaternion[i, 0], quaternion[i, 1], quaternion[i, 2], quaternion[i, 3]
+        store(so3.from_quaternion(q), out, k)
+        store(load3(x, i), out, k, 9)
+
+
+@kernel
+def relative_frames(frames: Floats, log: Floats, out: Floats) -> None:
+    """Of pairs of frames, rotations and positions (m, 12) of the second seen from the first, and their logarithms."""
+    for k in range(log.shape[0]):
+        R, S = load9(frames, 2 * k), load9(frames, 2 * k + 1)
+        r = apply_transpose(R, sub(load3(frames, 2 * k + 1, 9), load3(frames, 2 * k, 9)))
+        turned = product(transpose(R), S)
+        store(turned, out, k)
+        store(r, out, k, 9)
+        store(se3.log((turned, r)), log, k)
+
+
+@kernel
+def between_frames(frames: Floats, part: float, out: Floats) -> None:
+    """The frame (1, 12) at a part of the way from the second to the third frame."""
+    R, x = load9(frames, 1), load3(frames, 1, 9)
+    r = apply_transpose(R, sub(load3(frames, 2, 9), x))
+    a, b, c, d, e, f = se3.log((product(transpose(R), load9(frames, 2)), r))
+    turned, way = se3.exp((part * a, part * b, part * c, part * d, part * e, part * f))
+    store(product(R, turned), out, 0)
+    store(add(x, apply(R, way)), out, 0, 9)
+
+
+@kernel
+def carried_twist(
+    frames: Floats, v: Floats, w: Floats, lever: Floats, shares: Floats, axes: Floats, out: Floats
+) -> None:
+    """Velocity and spin (1, 6) in the axes (3, 3) of a section, from those of nodes with parts of them and levers."""
+    velocity, spin = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(frames.shape[0]):
+        R = load9(frames, k)
+        turning = apply(R, load3(w, k))
+        velocity = plus3(velocity, shares[k], add(load3(v, k), cross(turning, apply(R, load3(lever, k)))))
+        spin = plus3(spin, shares[k], turning)
+    A = (axes[0, 0], axes[0, 1], axes[0, 2], axes[1, 0], axes[1, 1], axes[1, 2], axes[2, 0], axes[2, 1], axes[2, 2])
+    store(apply_transpose(A, velocity), out, 0)
+    store(apply_transpose(A, spin), out, 0, 3)
+
+
+class NodalSection:
+    """A section for one who reads it often: its nodes are found once."""
+
+    rest: Floats
+
+    def __init__(self, arm: PoseElementArm, link: str, station: float) -> None:
+        at, own, self.elements = arm.layout.slices, arm.structure.link(link), arm.structure.elements
+        self.x, self.quaternion, self.v, self.w = (at[name] for name in ("position", "rotation", "velocity", "spin"))
+        nodes, bends = own.nodes, isinstance(arm.robot.link(link), FlexibleLink)
+        ids = nodes[1:]
+        self.offset, self.turn, self.part = np.zeros(3), np.eye(3), 0.0
+        self.strained, seen, shares = np.zeros(0, np.int64), nodes[:1], [(int(nodes[0]), 1.0)]
+        if bends:
+            place = station * own.station[-1]
+            k = int(np.clip(np.searchsorted(own.station, place, side="right") - 1, 0, len(ids) - 1))
+            self.part = float((place - own.station[k]) / self.elements.length[ids[k]])
+            seen, shares = nodes[k : k + 2], own.shares(place)
+            middle = 0.5 * (own.station[1:] + own.station[:-1])
+            row = _between(middle, np.eye(len(ids))[None], np.array([place]))[0, 0]
+            self.strained = np.flatnonzero(row)
+            self.weights = row[self.strained]
+            self.ids = ids[self.strained]
+            self.map = arm.structure.seen[self.ids, 0]
+            self.rest_strain, self.length = self.elements.rest[self.ids], self.elements.length[self.ids]
+            # elements of one length are measured at once
+            alike = np.all(self.length == self.length[0])
+            self.together = [slice(0, len(self.ids))] if alike else [slice(k, k + 1) for k in range(len(self.ids))]
+            self.pairs = np.stack([nodes[self.strained], self.ids], axis=1).ravel()
+        elif station == 1.0:
+            self.offset, self.turn, seen = own.tip.position, own.tip.rotation, np.array([own.tip.body])
+            shares = [(own.tip.body, 1.0)]
+        else:
+            self.offset = station * own.tip.position
+        self.nodes = np.concatenate([nodes[:1], seen])
+        self.shares = np.array([share for _, share in shares])
+        self.carried = np.array([node for node, _ in shares])
+        self.lever = self.offset - arm.structure.bodies.center[self.carried]
+        self.data, self.bends = np.zeros((2, COLUMNS), complex), bends
+
+    def _frames(self, state: Floats, nodes: Ints) -> Floats:
+        frames = np.empty((len(nodes), 12))
+        frames_of(state[self.x].reshape(-1, 3), state[self.quaternion].reshape(-1, 4), nodes, frames)
+        return frames
+
+    def poses(self, state: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        frames = self._frames(state, self.nodes)
+        R, x = frames[:, :9].reshape(-1, 3, 3), frames[:, 9:]
+        if not self.bends:
+            return x[0], R[0], x[1] + R[1] @ self.offset, R[1] @ self.turn
+        inside = np.empty((1, 12))
+        between_frames(frames, self.part, inside)
+        return x[0], R[0], inside[0, 9:], inside[0, :9].reshape(3, 3)
+
+    def strain(self, state: Floats) -> Floats:
+        if not self.bends:
+            return np.zeros(6)
+        count = len(self.ids)
+        measured, relative = np.empty((count, 6)), np.empty((count, 12))
+        relative_frames(self._frames(state, self.pairs), measured, relative)
+        if self.elements.kind != POSE:
+            for rows in self.together:  # complex, as in `deformations`
+                r, R, data = relative[rows, 9:].astype(complex), relative[rows, :9].astype(complex), self.data[rows]
+                deformation_at(self.length[rows.start], self.elements.kind == COROTATIONAL_MEAN, r, R, data)
+            measured = self.data[:count, U : U + 6].real
+        deformed = measured / self.length[:, None] - self.rest_strain
+        return np.asarray(self.weights @ (self.map @ deformed[..., None])[..., 0])
+
+    def twist(self, state: Floats) -> Floats:
+        """Where it lies between nodes, of velocities along straight lines."""
+        frames, twist = self._frames(state, self.carried), np.empty((1, 6))
+        axes = frames[0, :9].reshape(3, 3) @ self.turn if len(frames) == 1 else self.poses(state)[3]
+        v, w = state[self.v].reshape(-1, 3), state[self.w].reshape(-1, 3)
+        carried_twist(frames, v[self.carried], w[self.carried], self.lever, self.shares, axes, twist)
+        return np.asarray(twist[0])
 
 
 def deformations(elements: Elements, ids: Ints, relative: Floats) -> Floats:

@@ -67,6 +67,11 @@ class Stepper:
         self.work = Work(
             motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64), np.zeros(1)
         )
+        at, moving = motion.start, motion.now
+        # views of the state in the order of the layout: made once, since controllers ask at every sample
+        self.parts = [
+            each.reshape(-1) for each in (at.x, at.quaternion, moving.v, moving.w, at.q, moving.qd, moving.motor)
+        ]
         roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
         lines = len(mechanism.lines.law)
         # the last row holds the start of a step
@@ -104,9 +109,7 @@ class Stepper:
         return done, status
 
     def state_vector(self) -> Floats:
-        now, at = self.work.motion.now, self.work.motion.start
-        parts = (at.x, at.quaternion, now.v, now.w, at.q, now.qd, now.motor)
-        return np.concatenate([part.ravel() for part in parts])
+        return np.concatenate(self.parts)
 
     def keep(self, row: int) -> None:
         """Copy the present state and ledger to a row of the output."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,10 +18,19 @@ from pliant.structures.tree.joint_wrenches import joint_wrenches
 from pliant.structures.tree.linearise import linearise
 from pliant.structures.tree.loops import close, fitted
 from pliant.structures.tree.motion import Floats, Ints
-from pliant.structures.tree.observe import Poses, load_flows, observe, observe_rigid_link, poses_of
+from pliant.structures.tree.observe import (
+    Bent,
+    Poses,
+    TreeSection,
+    load_flows,
+    observe,
+    observe_rigid_link,
+    poses_of,
+    rigid_section,
+)
 from pliant.structures.tree.step_equations import Method, TreeStep, step_equations, step_inputs, step_unknowns
 from pliant.structures.tree.stepper import Stepper
-from pliant.structures.tree.structure import Structure
+from pliant.structures.tree.structure import LinkPlaces, Structure
 from pliant.structures.tree.system import System
 
 
@@ -157,6 +166,16 @@ class TreeArm(ArmFacts):
     def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
         return load_flows(self, np.atleast_2d(states), loads)
+
+    def section_at(self, link: str, station: float) -> Any:
+        """By the frames of the tree; turns that follow statically are found with all others."""
+        if self.structure.condensed:
+            return super().section_at(link, station)
+        places = self.structure.link(link)
+        return TreeSection(self, places.root, self.bent_section(places, station))
+
+    def bent_section(self, link: LinkPlaces, station: float) -> Bent:
+        return rigid_section(self, link, station)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

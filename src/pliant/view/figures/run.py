@@ -57,7 +57,7 @@ def draw_motion(trajectory: Trajectory, tip: str | None = None) -> Figure:
         with styled(5.0, 4.0) as figure:
             _tip_path(figure, trajectory, tip)
         return figure
-    with styled(10.2, max(4.2, 1.9 * rows)) as figure:
+    with styled(9.6, max(4.2, 1.9 * rows)) as figure:
         left, right = np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.2, 1.0), wspace=0.03)))
         panels = left.subplots(rows, 1, sharex=True, squeeze=False)
         for row, axes in enumerate(panels[:, 0]):

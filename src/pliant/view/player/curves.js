@@ -7,6 +7,7 @@ class Curves {
     this.scene = scene;
     this.player = player;
     this.canvas = make("canvas");
+    this.still = make("canvas");
     this.keys = make("div", { class: "keys" });
     const groups = [...new Set(scene.runs.flatMap((run) => run.curves.map((curve) => `${curve.group} [${curve.unit}]`)))];
     this.choice = make("select", { "aria-label": "curve" }, ...groups.map((name) => make("option", { value: name }, name)));
@@ -51,25 +52,18 @@ class Curves {
     if (!width || !height) return;
     const wanted = [Math.round(width * sharp), Math.round(height * sharp)];
     if (canvas.width !== wanted[0] || canvas.height !== wanted[1]) [canvas.width, canvas.height] = wanted;
-    const ink = canvas.getContext("2d");
-    ink.setTransform(sharp, 0, 0, sharp, 0, 0);
-    ink.clearRect(0, 0, width, height);
     const lines = this.chosen(colors);
     const { start, end } = this.player.span;
     const [low, high] = extent(lines);
     const toX = (t) => MARGIN.left + ((t - start) / (end - start || 1)) * (width - MARGIN.left - MARGIN.right);
     const toY = (v) => height - MARGIN.bottom - ((v - low) / (high - low)) * (height - MARGIN.top - MARGIN.bottom);
-    this.frame(ink, colors, { width, height, start, end, low, high, toX, toY });
-    ink.lineWidth = 1.4;
-    ink.lineJoin = "round";
-    for (const { run, curve, color, dash } of lines) {
-      ink.strokeStyle = color;
-      ink.setLineDash(dash);
-      ink.beginPath();
-      for (let i = 0; i < run.time.count; i++) ink.lineTo(toX(run.time.array[i]), toY(curve.values.array[i]));
-      ink.stroke();
-    }
-    ink.setLineDash([]);
+    const plot = { width, height, sharp, start, end, low, high };
+    this.keep(lines, colors, plot, toX, toY);
+    const ink = canvas.getContext("2d");
+    ink.setTransform(1, 0, 0, 1, 0, 0);
+    ink.clearRect(0, 0, canvas.width, canvas.height);
+    ink.drawImage(this.still, 0, 0);
+    ink.setTransform(sharp, 0, 0, sharp, 0, 0);
     const now = toX(this.player.time);
     ink.strokeStyle = colors.ink;
     ink.lineWidth = 1;
@@ -84,6 +78,32 @@ class Curves {
       ink.fill();
     }
     this.tell(lines);
+  }
+
+  // All that stays while time goes on is drawn once: thousands of points take long where no graphics card helps.
+  keep(lines, colors, plot, toX, toY) {
+    const known = lines.map(({ run, curve, color, dash }) => {
+      const last = run.time.count - 1;
+      const ends = [run.time.array[0], run.time.array[last], curve.values.array[0], curve.values.array[last]];
+      return [run.number, curve.group, curve.name, color, dash, last, ends];
+    });
+    const key = JSON.stringify([plot, colors.quiet, colors.rule, known]);
+    if (key === this.key) return;
+    this.key = key;
+    this.still.width = this.canvas.width;
+    this.still.height = this.canvas.height;
+    const ink = this.still.getContext("2d");
+    ink.setTransform(plot.sharp, 0, 0, plot.sharp, 0, 0);
+    this.frame(ink, colors, { ...plot, toX, toY });
+    ink.lineWidth = 1.4;
+    ink.lineJoin = "round";
+    for (const { run, curve, color, dash } of lines) {
+      ink.strokeStyle = color;
+      ink.setLineDash(dash);
+      ink.beginPath();
+      for (const i of seen(curve.values, plot.width)) ink.lineTo(toX(run.time.array[i]), toY(curve.values.array[i]));
+      ink.stroke();
+    }
   }
 
   frame(ink, colors, { width, height, start, end, low, high, toX, toY }) {
@@ -121,6 +141,23 @@ class Curves {
       }),
     );
   }
+}
+
+// Which points of a curve are drawn: all, or where there are several to a pixel the lowest and highest of them.
+function seen({ array, count }, width) {
+  const each = Math.max(1, Math.floor(count / (2 * width)));
+  const found = [];
+  for (let from = 0; from < count; from += each) {
+    let [low, high] = [from, from];
+    for (let i = from + 1; i < Math.min(from + each, count); i++) {
+      if (array[i] < array[low]) low = i;
+      if (array[i] > array[high]) high = i;
+    }
+    found.push(Math.min(low, high));
+    if (low !== high) found.push(Math.max(low, high));
+  }
+  if (found[found.length - 1] !== count - 1) found.push(count - 1);
+  return found;
 }
 
 function extent(lines) {

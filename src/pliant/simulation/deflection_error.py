@@ -1,0 +1,248 @@
+"""What the mesh of an arm resolves, and how far off that puts a run whose mesh was given.
+
+The modes of the arm with its joints held, by its own mesh and by the next finer one, tell by which part d(f) motions of
+a frequency f are too fast or too slow. That adds up: a vibration of amplitude a is off by a 2 pi f d t after t seconds,
+until nothing is left of its phase. The deflections of the links in a run have amplitudes a(f) by their Fourier
+transform; what follows loads slowly is off by the error of the static deflection. It costs one comparison of modes for
+every compiled arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.dense_algebra import on_one_core
+from pliant.model.contract import Arm
+from pliant.model.error_estimate import SLOWED, ErrorEstimate
+from pliant.model.inputs import Inputs
+from pliant.model.state import Array
+from pliant.robot import FlexibleLink
+from pliant.robot.joint import WholeJoint
+
+MOST_UNKNOWNS = 600  # of a finer mesh; beyond, its modes take seconds
+MOST_MODES = 60
+MOST_KNOWN = 64  # arms whose modes are kept
+RESOLVED = 0.02  # of a frequency: modes that a finer mesh moves less are resolved
+NEARLY_UNRESOLVED = 0.5  # of a frequency that is not: from here on sources excite its mode
+BESIDE = 1.1  # times a frequency up to which motions are of its mode
+FEWEST_ROWS, MOST_ROWS = 200, 1000  # of a run that are looked at
+TOO_FEW = 16
+REST = 1e-6  # part of the highest frequency below which a motion meets no stiffness
+MATTERS = 0.05  # of the largest deflection
+CAUTION = 1.5  # times the distance to the finer mesh in the mean: of second order a third is left, and the end is worst
+NEGLIGIBLE = 1e-5  # of the reach: deflections that nobody looks for
+
+
+@dataclass(frozen=True, eq=False)
+class Resolution:
+    """Frequencies of modes, Hz, and the part by which a finer mesh has them elsewhere; that of static deflections."""
+
+    frequency: Array
+    off: Array
+    static: float
+
+    @property
+    def limit(self) -> float:
+        """The lowest frequency that is not resolved, Hz; infinite where all are."""
+        return float(self.frequency[self.off > RESOLVED].min(initial=np.inf))
+
+    def at(self, frequencies: Array, width: float) -> Array:
+        """The part by which motions of these frequencies, known to such a width, are too fast or too slow."""
+        if not len(self.frequency):
+            return np.zeros(len(frequencies))
+        # of those below the first mode, links are only a part of what is elastic
+        slow = np.minimum(frequencies / self.frequency[0], 1.0) ** 2
+        # those between two modes have joints that move, or are forced: they are as short as the next mode, or nearly
+        mode = np.searchsorted(self.frequency, frequencies / BESIDE - width)
+        return np.asarray(slow * self.off[np.minimum(mode, len(self.frequency) - 1)])
+
+
+_KNOWN: dict[tuple[object, object], Resolution | None] = {}  # by robot and formulation, the oldest first
+
+
+def resolution(model: Arm) -> Resolution | None:
+    """That of the arm in a model; None where no finer mesh can be compared with."""
+    arm: Arm = getattr(model, "arm", model)
+    asked = arm.robot, arm.formulation
+    if asked not in _KNOWN:
+        try:
+            found = _compared(arm)
+        except (InvalidInput, np.linalg.LinAlgError):  # a mesh that cannot be compiled, or no stiffness at all
+            found = None
+        _KNOWN[asked] = found
+        while len(_KNOWN) > MOST_KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+    return _KNOWN.get(asked)
+
+
+@on_one_core
+def _compared(arm: Any) -> Resolution | None:
+    finer = getattr(arm.formulation, "finer", lambda: None)()
+    flexible = any(isinstance(link, FlexibleLink) for link in arm.robot.links)
+    if finer is None or not flexible or not hasattr(arm, "by"):
+        return None
+    own, static = _held_modes(arm)
+    if 2 * len(own) > MOST_UNKNOWNS:
+        return None
+    better, better_static = _held_modes(arm.by(finer))
+    count = min(len(own), len(better), MOST_MODES)
+    own, better = own[:count], better[:count]
+    off = np.maximum.accumulate(np.abs(own - better) / np.minimum(own, better))
+    size = float(np.linalg.norm(better_static))
+    missing = float(np.linalg.norm(static - better_static)) / size if size > 0.0 else 0.0
+    return Resolution(np.minimum(own, better), off, missing)
+
+
+def _held_modes(arm: Arm) -> tuple[Array, Array]:
+    """Frequencies, Hz, of all vibrations with the joints held where they start, and the flexibility (3, 3) of the tip,
+    m/N."""
+    from scipy.linalg import eigh
+
+    q = arm.layout.part(arm.initial_state(), "joint_position").copy()
+    n = len(q)
+
+    def stay(times: Array) -> Array:
+        signals = np.zeros((len(times), n, 3))
+        signals[:, :, 0] = q
+        return signals
+
+    # of loops too many joints would be held, and ball joints have no coordinates of their own
+    closed = bool(arm.robot.loops) or any(isinstance(joint, WholeJoint) for joint in arm.robot.joints)
+    held = Inputs.none(n) if closed else replace(Inputs.none(n), prescribed=(True,) * n, joint_signals=stay)
+    small = arm.linearise(arm.initial_state(q, np.zeros(n)), held, 0.0)
+    K, M = 0.5 * (small.K + small.K.T), 0.5 * (small.M + small.M.T)
+    if not len(M):
+        return np.zeros(0), np.zeros((3, 3))
+    heavy = M.diagonal() > 0.0
+    fastest = float(np.max(np.abs(K.diagonal())[heavy] / M.diagonal()[heavy], initial=0.0))
+    shift = 1e-12 * fastest
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(K.diagonal()) + shift * M.diagonal(), 1e-300))
+    K, M, tip = K * np.outer(scale, scale), M * np.outer(scale, scale), small.tip[:3] * scale
+    stiff = K + shift * M
+    inverse = eigh(M, stiff, eigvals_only=True)[::-1]
+    squares = 1.0 / inverse[inverse > 1e-14 * inverse[0]] - shift
+    found = np.sqrt(squares[squares > REST**2 * fastest]) / (2.0 * np.pi)
+    return np.asarray(found), np.asarray(tip @ np.linalg.solve(stiff, tip.T))
+
+
+@dataclass(frozen=True)
+class Share:
+    """Part of the largest deflection that is off, and the frequency, Hz, of what is most off, by which part it is."""
+
+    share: float = 0.0
+    frequency: float = 0.0
+    off: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bend:
+    """Deflections of an arm in a run: the largest, m, and mean squares of their changes by frequencies, Hz.
+
+    ``changes`` is the part of the largest that changes, ``lasts`` for how long, s, and ``steps`` how far off the steps
+    put it.
+    """
+
+    largest: float
+    power: Array
+    frequency: Array
+    changes: float = 0.0
+    lasts: float = 0.0
+    steps: Share = Share()
+
+    def share(self, off: Array, static: float = 0.0) -> Share:
+        """That of motions which are too fast or too slow by a part ``off`` of their frequencies."""
+        apart = self.power * np.minimum(2.0 * np.pi * self.frequency * self.lasts * off, 1.0) ** 2
+        whole = float(self.power.sum())
+        if not whole > 0.0:
+            return Share(CAUTION * static)
+        worst = int(np.argmax(apart))
+        found = CAUTION * (static + self.changes * float(np.sqrt(apart.sum() / whole)))
+        return Share(found, float(self.frequency[worst]), float(off[worst]))
+
+
+def rows_looked_at(steps: int) -> int:
+    """Of a run: many where that costs little of it."""
+    return int(np.clip(steps // 4, FEWEST_ROWS, MOST_ROWS))
+
+
+def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) -> Bend:
+    """What the deflections of the links in a run tell; ``steps`` are the order of the method and their length, s."""
+    count = FEWEST_ROWS if steps is None else rows_looked_at(int((time[-1] - time[0]) / steps[1]))
+    rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), count)).round().astype(int))
+    moved, largest = _deflections(arm, states[rows])
+    if len(rows) < TOO_FEW or not largest > 0.0:
+        return Bend(largest, np.zeros(0), np.zeros(0))
+    time = time[rows]
+    until, evenly = float(time[-1] - time[0]), np.linspace(time[0], time[-1], len(time))
+    even = np.stack([np.interp(evenly, time, column) for column in moved.T], axis=1)
+    even -= even.mean(axis=0)
+    # mirrored at the end, so that it does not jump there
+    power, frequency = spectrum(np.concatenate([even, even[::-1]]), 2.0 * until)
+    size = np.sum(even**2, axis=1)
+    changes = float(np.sqrt(size.max() / np.max(np.sum(moved**2, axis=1))))
+    lasts = until * float(size.sum() ** 2 / max(len(size) * np.sum(size**2), 1e-300))  # what dies out is off no further
+    seen = Bend(largest, power, frequency, changes, lasts)
+    if steps is None or steps[0] not in SLOWED:
+        return seen
+    order, length = steps
+    return replace(seen, steps=seen.share(SLOWED[order] * (2.0 * np.pi * frequency * length) ** order))
+
+
+def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
+    """Mean squares of rows (n, k), evenly sampled in so many seconds, by frequencies, Hz."""
+    lines = np.fft.rfft(even, axis=0)
+    power = 2.0 * np.sum(np.abs(lines) ** 2, axis=1) / len(even) ** 2
+    return np.asarray(power), np.arange(len(power)) / lasts
+
+
+def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
+    """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m."""
+    still = arm.observe(arm.undeformed(arm.layout.part(states[:1], "joint_position")), 2).links
+    beyond = sum(arm.robot.link(link.name).length for link in still)
+    out, arms = [], np.zeros(len(states))
+    for seen, resting in zip(arm.observe(states, 2).links, still, strict=True):
+        (way, turn), (rest, unturned) = (_way(each.position, each.rotation) for each in (seen, resting))
+        beyond -= arm.robot.link(seen.name).length
+        cosine = 0.5 * (np.einsum("nij,nij->n", turn, np.broadcast_to(unturned, turn.shape)) - 1.0)
+        arms += np.linalg.norm(way - rest, axis=1) + beyond * np.arccos(np.clip(cosine, -1.0, 1.0))
+        out.append(way - rest)
+    return np.concatenate(out, axis=1), float(arms.max(initial=0.0))
+
+
+def _way(position: Array, rotation: Array) -> tuple[Array, Array]:
+    """From root to tip, in the axes of the root."""
+    root = np.swapaxes(rotation[:, 0], 1, 2)
+    return (root @ (position[:, -1] - position[:, 0])[..., None])[..., 0], root @ rotation[:, -1]
+
+
+def doubts(found: Bend, error: ErrorEstimate | None, until: float, known: Resolution | None) -> Iterator[str]:
+    """What of a run is more than a small part of the deflection off, and why."""
+    if error is not None and not error.reached:
+        return
+    if error is not None and error.total > MATTERS * found.largest:
+        cause = "the mesh" if error.space > error.time else "the steps"
+        remedy = f"ask for accuracy={MATTERS * found.largest / error.scale:.0e}" if error.asked else "shorten them"
+        yield (
+            f"the tips may be {error.total:.2g} m off by {cause}, {100.0 * error.total / found.largest:.2g} % of the"
+            f" largest deflection of {found.largest:.2g} m; {remedy}"
+        )
+    elif found.steps.share > MATTERS:
+        yield f"the steps are too long: {_off(found.steps, until)}; shorten them, or ask for more accuracy"
+    mesh = Share() if known is None else found.share(known.at(found.frequency, 1.0 / until), known.static)
+    if mesh.share > MATTERS:
+        yield (
+            f"the mesh is too coarse: {_off(mesh, until)} against a finer mesh; raise the degree or the number of"
+            " elements, or leave them to the run"
+        )
+
+
+def _off(share: Share, until: float) -> str:
+    return (
+        f"deflections may be {100.0 * min(share.share, 1.0):.2g} % off, as what moves at {share.frequency:.3g} Hz for"
+        f" {until:g} s is {100.0 * share.off:.2g} % too fast or too slow"
+    )

@@ -1,0 +1,110 @@
+"""Trials of a motion with some steps on some mesh, and what they show of their own errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import nan
+
+import numpy as np
+
+from pliant.model.contract import Arm, Model
+from pliant.model.inputs import LoadPlace
+from pliant.model.port import Frame
+from pliant.model.state import Array
+
+STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
+RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
+ROUNDING = 1e-13  # of the reach
+STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
+SURELY = 1.5  # times what is seen of them
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A run of so many steps in the mean of the base steps: its tips, and the error that these show by themselves."""
+
+    mean: float
+    tips: Array
+    shown: float = nan
+    local: Array | None = None  # of that error, what each step adds
+    hidden: float = nan  # vibrations that its steps do not follow, over the reach, where they are seen
+    hard: bool = False  # so many iterations that shorter steps cost less
+
+
+@dataclass(eq=False)
+class Row:
+    """Trials of one mesh by their steps; those that did not end are None, and all where the mesh is ``unfit``."""
+
+    model: Model
+    start: Array
+    tried: dict[float, Trial | None] = field(default_factory=dict)
+    unfit: bool = False  # bent too far, or does not carry the model, such as a load between its nodes
+
+    def before(self, mean: float) -> list[Trial]:
+        """The trials that ended, with clearly fewer steps."""
+        return [each for n, each in sorted(self.tried.items()) if each is not None and n < 0.9 * mean]
+
+
+def apart(a: Array, b: Array) -> float:
+    """Largest distance of two motions, part of the reach."""
+    return float(np.sqrt(np.max(np.sum((a - b) ** 2, axis=-1), initial=0.0)))
+
+
+def told_by(distance: float, left: float) -> float:
+    """Error of a run that lies so far from a trial of whose error it has left so much."""
+    return max(distance, ROUNDING) * left / (1.0 - left)
+
+
+def order_seen(first: float, second: float, part: float, next_part: float) -> float:
+    """That of three runs which approach each other: their distances, and parts of the steps from one to the next.
+
+    first / second = (1 - a^p) / (a^p (1 - b^p)) for the parts a and b; it grows with p.
+    """
+    low, high = 0.0, 8.0
+    for _ in range(20):
+        p = 0.5 * (low + high)
+        if first * part**p * (1.0 - next_part**p) > second * (1.0 - part**p):
+            low = p
+        else:
+            high = p
+    return low
+
+
+def ringing(model: Model, grid: Array, states: Array) -> bool:
+    """Whether dampers of joints are so stiff that joint rates at ends of steps are not those of the motion.
+
+    What is damped much faster than a step stays in the rates, with changing sign or the same; positions know
+    nothing of it. Radau brings it to rest.
+    """
+    if model.highest_order < 4 or not isinstance(model, Arm) or len(grid) < 9:
+        return False
+    laws = [model.robot.freedom(name).law for name in model.joint_names]
+    damping = np.array(model.inputs.damping, float) + [law.damping for law in laws]
+    damping[np.array(model.inputs.prescribed, np.bool_)] = 0.0
+    if not damping.any():
+        return False
+    q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
+    missed = np.abs(rates - np.gradient(q, grid, axis=0))[2:-2]
+    bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
+    for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)):  # the inertia takes longer to find
+        moved = model.initial_state(q[0], np.eye(len(damping))[joint])
+        inertia = 2.0 * float(model.energy(moved[None])[0][0])
+        damping[joint] *= damping[joint] * float(np.max(np.diff(grid))) > STIFF * inertia
+    any_bad = np.any(bad[:, damping > 0.0], axis=1)
+    return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
+
+
+def unfollowed(model: Arm, links: Sequence[str], grid: Array, states: Array) -> float:
+    """How large vibrations of tips are that are too fast for the steps, in metres; not a number of few steps.
+
+    Gauss collocation with an odd number of stages turns them by nearly half a cycle in a step: the velocity v of a
+    tip changes its sign from step to step, with the amplitude of the vibration times its angular frequency, which
+    is 2 / h at least. Sixth differences leave 64 times that of v, and nearly nothing of what is slow.
+    """
+    if len(grid) < 2 * STENCIL:
+        return nan
+    tips = tuple(LoadPlace("tip", name, False, Frame.WORLD) for name in links)
+    v = model.load_flows(states, tips)[:, :, :3]
+    swings = np.linalg.norm(np.diff(v, STENCIL, axis=0), axis=-1) * (grid[STENCIL:] - grid[:-STENCIL])[:, None]
+    return SURELY * float(np.median(swings, axis=0).max() / (STENCIL * 2.0**STENCIL))

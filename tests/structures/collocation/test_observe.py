@@ -1,0 +1,36 @@
+"""Many states at once are seen as one by one."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+import pliant as pl
+
+ROBOT = pl.load(pl.library.path("two_link_planar"))
+
+
+def test_long_runs_are_seen_as_their_single_states() -> None:
+    """Runs of a hundred states and more take another way, which adds in the same order."""
+    arm = pl.GeometricallyExact(degree=3, elements=2).compile(ROBOT)
+    states = np.random.default_rng(3).normal(size=(120, arm.layout.size)) * 0.1
+    whole = arm.observe(states, 7)
+    for k in (0, 57, 119):
+        one = arm.observe(states[k], 7)
+        for link, alone in zip(whole.links, one.links, strict=True):
+            for name in [field.name for field in fields(link) if field.name not in ("name", "station")]:
+                np.testing.assert_array_equal(getattr(link, name)[k], getattr(alone, name)[0])
+
+
+def test_rotors_of_the_undeformed_arm_stand_with_their_joints() -> None:
+    arm = pl.GeometricallyExact(degree=3).compile(ROBOT)
+    motors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=50.0, stiffness=200.0) for name in arm.joint_names]
+    geared = pl.connect(arm, *motors)
+    positions = np.array([[0.1, -0.4], [0.7, 0.2], [-1.0, 2.0]])
+    states = geared.undeformed(positions)
+    np.testing.assert_array_equal(geared.layout.part(states, "rotor")[..., 0], positions)
+    np.testing.assert_array_equal(geared.layout.part(states, "rotor")[..., 1], 0.0)
+    np.testing.assert_array_equal(geared.layout.part(states, "joint_position"), positions)
+    for state, position in zip(states, positions):
+        np.testing.assert_array_equal(state, geared.initial_state(position, np.zeros(2)))
