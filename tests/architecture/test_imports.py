@@ -79,6 +79,7 @@ EXCEPTIONS = {
     ("analysis/compare", "public names"): "a comparison compiles the robot by every formulation",
     ("analysis/comparison", "view"): "a comparison draws itself and writes its report",
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
+    ("results/trajectory", "simulation"): "trajectory.resume() goes on with a run",
     ("results/trajectory", "view.film"): "trajectory.animate() writes a film",
     ("results/trajectory", "view.server"): "trajectory.show() is the player in a notebook",
     ("view/live", "public names"): "a live run compiles the robot by every formulation and connects drives",

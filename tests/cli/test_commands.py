@@ -213,6 +213,15 @@ def test_simulate_saves_and_draws_but_overwrites_only_when_told(tmp_path: Path) 
     assert (tmp_path / "pictures" / "shape.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_simulate_goes_on_with_a_saved_run(tmp_path: Path) -> None:
+    first, rest, whole = (str(tmp_path / f"{name}.nc") for name in ("first", "rest", "whole"))
+    drive = ("simulate", "macchelli_link", "--hold", "--step", "1e-3", "--degree", "3")
+    for arguments in (("--until", "0.01", "--output", first), ("--until", "0.02", "--output", whole)):
+        assert run(*drive, *arguments).exit_code == 0
+    assert run(*drive, "--until", "0.02", "--resume", first, "--output", rest).exit_code == 0
+    assert (load_trajectory(rest).states == load_trajectory(whole).states[10:]).all()
+
+
 def test_simulate_runs_a_mechanism_with_a_loop(tmp_path: Path) -> None:
     file = tmp_path / "chain.nc"
     drives = ["--pd", "right_drive=15,3,0.6", "--pd", "left_drive=15,3,1"]

@@ -64,10 +64,10 @@ def test_samples_fall_on_multiples_of_their_period(integrator: object) -> None:
 
 
 def test_long_runs_miss_no_sample() -> None:
-    """A hundred seconds of a period that is no binary fraction."""
+    """A hundred seconds of a period that is no binary fraction: instants are those that a user would write."""
     times = ticks(0.0, 100.0, 1e-3)
     assert len(times) == 100_000
-    np.testing.assert_array_equal(times, 1e-3 * np.arange(100_000))
+    np.testing.assert_array_equal(times, np.arange(100_000) / 1000.0)
 
 
 def test_at_one_instant_the_order_is_that_of_connection_and_servos_come_last() -> None:
@@ -173,7 +173,7 @@ def test_a_loop_that_carries_servos_is_left_for_commands_only(
     stepper = recorded(0.0, delay)
     np.testing.assert_allclose([given[:2] for given in stepper.given], expected, atol=1e-12)
     assert all(held == 0.0 for _, _, held in stepper.given)
-    assert samples_of(stepper.run.grid, 1e-3).tolist() == [True, False] * 25
+    assert samples_of(stepper.run.grid, 1e-3, 0.0).tolist() == [True, False] * 25
 
 
 def test_noisy_servos_are_computed_outside() -> None:

@@ -15,6 +15,7 @@ from pliant.model.contract import Kept, Run, with_held
 from pliant.model.state import Array, Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, STRAIN, new_ledger
 from pliant.structures.ledger import ledger_of
+from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.stepping import NOT_FINITE
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Stepper:
         own = model.compiled
         rows, n = len(run.schedule.tau) + 1, own.step.size
         self.program, self.plan = own.program, own.plan
+        self.pivoted = np.zeros(0)  # derivatives by which pivots were chosen anew
         x, z = run.start.copy(), own.guess.copy()
         values = own.step.values()
         scratch = np.zeros(max(own.step.longest, own.longest))
@@ -75,11 +77,27 @@ class Stepper:
             done += count
             if status != LOST or done == planned:
                 return done, status
-            planned, own = done, self.model.compiled.step
-            found = make_plan(own.begin, own.columns, self.work.values.J)  # new pivots for those that were lost
-            if found is None:
+            planned = done
+            if not self.pivot(self.work.values.J.copy()):  # others than those that were lost
                 return done, status
-            self.plan, self.work = found, self.work._replace(factors=new_factors(found))
+
+    def pivot(self, J: Array) -> bool:
+        """Choose pivots by the derivatives of a step; False where there are none."""
+        own = self.model.compiled.step
+        found = make_plan(own.begin, own.columns, J)
+        if found is None:
+            return False
+        self.pivoted, self.plan, self.work = J, found, self.work._replace(factors=new_factors(found))
+        return True
+
+    def memory(self) -> Memory:
+        return (*numbers_of((self.work, self.ledger)), self.pivoted)
+
+    def recall(self, memory: Memory) -> None:
+        *numbers, pivoted = memory
+        if pivoted.shape == self.work.values.J.shape:  # chosen anew: indices from a file could lead anywhere
+            self.pivot(pivoted.copy())
+        refill(numbers_of((self.work, self.ledger)), tuple(numbers))
 
     def state_vector(self) -> Array:
         return self.work.point.x.copy()

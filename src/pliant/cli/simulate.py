@@ -36,6 +36,13 @@ def simulate(
     move: given.MoveOption = None,
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            help="Go on where this saved run (.nc) ended, with the same robot, formulation and drives.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Save the trajectory: .nc holds all of it, .csv a table, .mat is for MATLAB.")
     ] = None,
@@ -51,7 +58,8 @@ def simulate(
 ) -> None:
     """Simulate a robot and show how the run went.
 
-    Joints without --move, --pd or --hold are free.
+    Joints without --move, --pd or --hold are free. A run that goes on takes the steps or the accuracy of the one
+    before, unless others are given.
     """
     from pliant.cli.terminal import Destination, run_and_report
 
@@ -64,8 +72,9 @@ def simulate(
     arm = given.compiled(described, formulation, degree, elements, point_masses, rigid)
     model = pl.connect(arm, *drives) if drives else arm
     integrator = None
+    before = None if resume is None else pl.load_trajectory(resume)
     if step is not None or order is not None:
         best = min(4, model.highest_order) if order is None else order
         method = pl.Radau if best in (3, 5) else pl.Gauss
         integrator = method(order=best, step=1e-3 if step is None else step)
-    run_and_report(model, until, integrator, outputs, to, accuracy)
+    run_and_report(model, until, integrator, outputs, to, accuracy, before)

@@ -198,16 +198,18 @@ def run_and_report(
     outputs: int,
     to: Destination,
     accuracy: float | None = None,
+    before: pl.Trajectory | None = None,
 ) -> None:
-    """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
+    """Simulate, or go on with the run ``before``; write, show the summary; leave with code 1 if it stopped early."""
     first = pl.Gauss(order=min(4, model.highest_order)) if integrator is None else integrator
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.
     with progress_after_a_second("loading kernels"):
         pl.simulate(model, until=min(until, first.step), integrator=first, outputs=1)
     with progress_after_a_second("simulating") as report:
-        trajectory = pl.simulate(
-            model, until=until, integrator=integrator, outputs=outputs, progress=report, accuracy=accuracy
-        )
+        if before is None:
+            trajectory = pl.simulate(model, until, integrator, None, outputs, report, accuracy)
+        else:
+            trajectory = before.resume(until, integrator, outputs, report, accuracy, model)
     show_run(trajectory, to.write(trajectory))
     if not trajectory.ending.completed:
         raise typer.Exit(STOPPED_EARLY)

@@ -310,6 +310,15 @@ class RunningLaw:
         self.varies = any(not isinstance(each, float) for _, each, _ in self.references)
         self.constant = np.array([each if isinstance(each, float) else 0.0 for _, each, _ in self.references])
 
+    @property
+    def memory(self) -> Array:
+        """As numbers; that of the readers and of the noise is theirs."""
+        return np.array([self.count, self.begin, *self.x[0]])
+
+    @memory.setter
+    def memory(self, numbers: Array) -> None:
+        self.count, self.begin, self.x[0] = int(numbers[0]), float(numbers[1]), numbers[2:]
+
     def __call__(self, sample: Sample) -> Array:
         if self.count == 0:
             self.begin = sample.time

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 
@@ -173,3 +175,26 @@ def called(owner: str, function: Callable[[Array], object], times: Array) -> Arr
     if not finite.all():
         raise InvalidInput(f"{owner}: the function returned {answer[~finite][0]}; let it return finite numbers")
     return answer
+
+
+class HoldsFunction:
+    """What holds a function of the user's: it can be copied, and pickled if the function can."""
+
+    function: Any
+
+    def __getstate__(self) -> dict[str, object]:
+        try:
+            pickle.dumps(self.function)
+        except Exception as error:  # pickle raises errors of many kinds
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            raise InvalidInput(
+                f"{type(self).__name__}: the function {clip(name)} cannot be pickled; define it by def, or its class,"
+                " at the top level of a module"
+            ) from error
+        return dict(vars(self))
+
+    def __copy__(self) -> Any:
+        return replace(cast(Any, self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return replace(cast(Any, self), function=deepcopy(self.function, memo))

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkab
 
 import numpy as np
 
-from pliant.components.fields import BreakTimes, Holds, Samples, SampleTimes, called, count_conflicts, merged_breaks
+from pliant.components.fields import (
+    BreakTimes,
+    Holds,
+    HoldsFunction,
+    Samples,
+    SampleTimes,
+    called,
+    count_conflicts,
+    merged_breaks,
+)
 from pliant.errors import InvalidInput, Problem
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
@@ -252,7 +261,7 @@ class MotionSum(Declared):
 
 
 @dataclass(frozen=True)
-class FunctionMotion(Declared):
+class FunctionMotion(HoldsFunction, Declared):
     """A motion given by a Python function of an array of times.
 
     ``function(times)`` returns position, rate and acceleration, each of the shape of ``times``. ``breaks``

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from math import isfinite
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.components.fields import Holds, JointNames, Seed
+from pliant.components.fields import Holds, HoldsFunction, JointNames, Seed
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.ports import chosen_or_all
 from pliant.components.sensors import Encoder, Noise, Readers, Sensor, Tachometer, measures_accelerations
@@ -47,7 +47,7 @@ ControllerName = Annotated[str | None, Name("name of the controller in messages"
 
 
 @dataclass(frozen=True)
-class SampledPart(Declared):
+class SampledPart(HoldsFunction, Declared):
     """A function of samples, and when and through which sensors it is asked."""
 
     function: LawField
@@ -101,7 +101,7 @@ class SampledCommand(SampledPart):
 
 
 @dataclass(frozen=True)
-class CheckedLaw:
+class CheckedLaw(HoldsFunction):
     """A law joined to an arm: its joints are known and its answers are checked."""
 
     name: str
@@ -127,13 +127,10 @@ class CheckedLaw:
     def _readers(self) -> list[Readers]:
         return [sensor.reader(self.arm) for sensor in self.sensors] if self.arm is not None else []
 
-    def started(self) -> Callable[[Sample], float | Array]:
+    def started(self) -> Asked:
         """The law of one run: noise and memory begin anew."""
         law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
-        source = noise_source(self.seed, self.name)
-        if self.encoder is None and self.tachometer is None and not self.sensors:
-            return partial(self._checked, law)
-        return partial(self._sensed, law, self._readers(), source)
+        return Asked(self, law, self._readers(), noise_source(self.seed, self.name))
 
     def _sensed(self, law: Law, readers: list[Readers], source: Noise, sample: Sample) -> float | Array:
         """The answer to the sample as the sensors give it."""
@@ -170,3 +167,23 @@ class CheckedLaw:
                 f" for joint '{self.joints[joint]}'; return finite {self.answer}s"
             )
         return answer
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A checked law during one run, with its sensors and their random numbers."""
+
+    checked: CheckedLaw
+    function: Law
+    readers: list[Readers]
+    source: Noise
+
+    def __call__(self, sample: Sample) -> float | Array:
+        own = self.checked
+        if own.encoder is None and own.tachometer is None and not self.readers:
+            return own._checked(self.function, sample)
+        return own._sensed(self.function, self.readers, self.source, sample)
+
+    def copied(self, copy: Callable[[Law], Law], memo: dict[int, Any]) -> Asked:
+        """With the memory that it has now; ``copy`` copies functions with the variables that they refer to."""
+        return Asked(self.checked, copy(self.function), deepcopy(self.readers, memo), deepcopy(self.source))

@@ -238,6 +238,16 @@ class ImuReader:
     begin: float = 0.0
     count: int = 0  # of its own samples
 
+    @property
+    def memory(self) -> Array:
+        """As numbers: none before the first reading."""
+        return np.zeros(0) if self.held is None else np.array([self.begin, self.count, *self.held])
+
+    @memory.setter
+    def memory(self, numbers: Array) -> None:
+        if len(numbers):
+            self.begin, self.count, self.held = float(numbers[0]), int(numbers[1]), np.array(numbers[2:])
+
     def __call__(self, sample: Sample, source: Noise) -> Array:
         if self.imu.period is None:
             return self.imu.reading(sample, source)

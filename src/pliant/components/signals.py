@@ -199,7 +199,7 @@ class SignalSum(Declared):
 
 
 @dataclass(frozen=True)
-class FunctionSignal(Declared):
+class FunctionSignal(fields.HoldsFunction, Declared):
     """A signal given by a Python function of an array of times.
 
     ``function(times)`` returns one value, or one row of k values, for each time. ``breaks`` are the times at

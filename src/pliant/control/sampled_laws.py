@@ -135,19 +135,27 @@ class PositionLaw:
     seed: int
 
     def started(self) -> Law:
-        source = noise_source(self.seed, self.name)
-        moving = [(k, motion) for k, motion in enumerate(self.references) if not isinstance(motion, Hold)]
-        holds = [motion.position if isinstance(motion, Hold) else 0.0 for motion in self.references]
-        wanted, rate = np.array(holds), np.zeros(len(holds))
+        return PositionRates(self)
 
-        def rates(sample: Sample) -> Array:
-            for k, motion in moving:
-                position, speed, _ = motion.evaluate(np.array([sample.time]))
-                wanted[k], rate[k] = position[0], speed[0]
-            seen = self.encoder.read(sample.motor_positions[self.places], source)
-            return np.asarray(self.gain * (wanted - seen) + self.feedforward * rate)
 
-        return rates
+class PositionRates:
+    """The loop during one run; it remembers no more than its random numbers."""
+
+    memory: Sequence[float] = ()
+
+    def __init__(self, law: PositionLaw) -> None:
+        self.law, self.source = law, noise_source(law.seed, law.name)
+        self.moving = [(k, motion) for k, motion in enumerate(law.references) if not isinstance(motion, Hold)]
+        self.wanted = np.array([motion.position if isinstance(motion, Hold) else 0.0 for motion in law.references])
+        self.rate = np.zeros(len(self.wanted))
+
+    def __call__(self, sample: Sample) -> Array:
+        law, wanted, rate = self.law, self.wanted, self.rate
+        for k, motion in self.moving:
+            position, speed, _ = motion.evaluate(np.array([sample.time]))
+            wanted[k], rate[k] = position[0], speed[0]
+        seen = law.encoder.read(sample.motor_positions[law.places], self.source)
+        return np.asarray(law.gain * (wanted - seen) + law.feedforward * rate)
 
 
 @dataclass(frozen=True)
@@ -189,14 +197,23 @@ class SuppressionLaw:
     forget: float
 
     def started(self) -> Law:
-        slow: float | None = None
+        return SuppressionRate(self)
 
-        def rate(sample: Sample) -> float:
-            nonlocal slow
-            (reading,) = map(float, sample.readings)
-            if not self.forget:
-                return self.gain * reading
-            slow = reading if slow is None else slow + self.forget * (reading - slow)
-            return self.gain * (reading - slow)
 
-        return rate
+class SuppressionRate:
+    """The suppression during one run; it remembers the slow part of its reading, if it was asked before."""
+
+    def __init__(self, law: SuppressionLaw) -> None:
+        self.law, self.memory = law, ()
+
+    memory: Sequence[float]
+
+    def __call__(self, sample: Sample) -> float:
+        gain, forget = self.law.gain, self.law.forget
+        (reading,) = map(float, sample.readings)
+        if not forget:
+            return gain * reading
+        slow = float(self.memory[0]) if len(self.memory) else reading
+        slow += forget * (reading - slow)
+        self.memory = (slow,)
+        return gain * (reading - slow)

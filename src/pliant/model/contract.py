@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip
+from pliant.model.continuation import Continuation
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
@@ -41,7 +42,8 @@ class Run:
     ``grid`` holds the end times of all steps, first entry the start; ``outputs`` the times whose states are
     kept, by the polynomial of the step where they fall between grid points. Sampled control acts at the multiples of
     its periods from the start on, or at the first grid point after one; `simulate` ends steps at all of them.
-    Of a ``trial`` nobody asks how its last steps went.
+    Of a ``trial`` nobody asks how its last steps went. ``lengths`` of the steps are the differences of the grid without
+    the rounding of its times. A run that goes on ``after`` another one has what that remembered.
     """
 
     start: Array
@@ -52,10 +54,17 @@ class Run:
     newton_tolerance: NewtonTolerance
     progress: Callable[[float], None] | None = None
     trial: bool = False
+    lengths: Array | None = None
+    after: Continuation | None = None
+
+    @property
+    def origin(self) -> float:
+        """When sampled control began to count."""
+        return float(self.grid[0]) if self.after is None else self.after.origin
 
     @cached_property
     def schedule(self) -> Schedule:
-        return Schedule.of(self.grid, self.outputs, self.method)
+        return Schedule.of(self.grid, self.outputs, self.method, self.lengths)
 
     def times(self, a: int, b: int) -> Array:
         """Stages and end of each of the steps a .. b-1, (steps, stages + 1)."""
@@ -92,7 +101,8 @@ class Record:
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
     ends at the saved time. A model that `Transmits` leaves the wrenches out. ``statistics`` counts steps, iterations
     and factorisations. ``violations`` are those of constraints, where the states do not tell them. ``last_rates`` are
-    those of the joints at the ends of the last steps, one after the other, where a driver kept them.
+    those of the joints at the ends of the last steps, one after the other, where a driver kept them. ``after`` is what
+    a run that goes on needs.
     """
 
     time: Array
@@ -103,6 +113,7 @@ class Record:
     statistics: dict[str, float]
     violations: dict[str, Array] = field(default_factory=dict)
     last_rates: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    after: Continuation | None = None
 
     def at(self, rows: NDArray[np.int64]) -> Record:
         """The same run at some of its saved times."""

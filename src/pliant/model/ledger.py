@@ -66,6 +66,26 @@ class Ledger:
         works, taken = ({name: values[rows] for name, values in each.items()} for each in (self.works, self.taken))
         return replace(self, works=works, taken=taken, **kept)
 
+    def beginning(self, last: Ledger) -> Ledger:
+        """The same with the last row of the run before as its first, and with the worst step of both."""
+        whole = self.at(np.arange(len(self.kinetic)))
+        for name in ("kinetic", "strain", *SUMS):
+            getattr(whole, name)[0] = getattr(last, name)[-1]
+        for mine, others in ((whole.works, last.works), (whole.taken, last.taken)):
+            for name in mine.keys() & others.keys():  # another model may have taken over
+                mine[name][0] = others[name][-1]
+        worst = last if last.worst_ratio > self.worst_ratio else self
+        return replace(whole, worst_ratio=worst.worst_ratio, worst_time=worst.worst_time)
+
+    def since(self, last: Ledger) -> Ledger:
+        """Sums that go on from those of a run before."""
+        sums: dict[str, Any] = {name: getattr(last, name)[-1] + getattr(self, name) for name in SUMS}
+        works, taken = (
+            {name: values + (other[name][-1] if name in other else 0.0) for name, values in own.items()}
+            for own, other in ((self.works, last.works), (self.taken, last.taken))
+        )
+        return replace(self, works=works, taken=taken, **sums)
+
     @property
     def empty(self) -> bool:
         """Whether no energy was ever stored or exchanged: nothing happened."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
+DECIMALS = 1e12  # in a second
 SAME_INSTANT = 2e-12  # part of the clock, or of a second, within which two instants are one
 
 
@@ -38,13 +39,8 @@ class Schedule:
     stop: Ints
 
     @staticmethod
-    def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod) -> Schedule:
-        h = grid[1:] - grid[:-1]
-        # lengths that differ only by round-off become equal, so that factorisations survive
-        order = np.argsort(h, kind="stable")
-        ascending = h[order]
-        differ = np.append(0, np.cumsum(ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]))
-        h[order] = ascending[np.searchsorted(differ, differ)]
+    def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod, lengths: Array | None = None) -> Schedule:
+        h = merged(grid[1:] - grid[:-1]) if lengths is None else lengths
         wanted = outputs[outputs > grid[0]]
         step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
         tau = (wanted - grid[step]) / h[step]
@@ -58,10 +54,30 @@ class Schedule:
         return Schedule(h, times, step, tau, dense, first, stop)
 
 
+def merged(lengths: Array) -> Array:
+    """Lengths that differ only by round-off become that of the first of them, so that factorisations survive."""
+    order = np.argsort(lengths, kind="stable")
+    ascending = lengths[order]
+    differs = np.append(True, ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:])
+    firsts = np.minimum.reduceat(order, np.flatnonzero(differs))
+    equal = np.empty_like(lengths)
+    equal[order] = lengths[firsts][np.cumsum(differs) - 1]
+    return equal
+
+
+def decimal(times: Array) -> Array:
+    """Times, those that are decimals but for rounding as the nearest numbers to these.
+
+    So 3 periods of 0.1 s end at 0.3 s, which is also the end of a run until 0.3 s.
+    """
+    nearest = np.rint(times * DECIMALS) / DECIMALS
+    return np.asarray(np.where(np.abs(nearest - times) <= 4.0 * np.spacing(np.abs(times)), nearest, times))
+
+
 def ticks(begin: float, end: float, period: float, delay: float = 0.0) -> Array:
     """The multiples of a period from ``begin``, each ``delay`` later, before ``end``."""
     count = max(0, int(np.ceil((end - begin - delay) / period)) + 1)
-    times = begin + period * np.arange(count, dtype=np.float64) + delay
+    times = decimal(begin + period * np.arange(count, dtype=np.float64) + delay)
     return times[times < end - slack(end)]
 
 
@@ -95,8 +111,10 @@ def steps_at(grid: Array, times: Array) -> Ints:
     return steps[steps < len(grid) - 1]
 
 
-def samples_of(grid: Array, period: float) -> NDArray[np.bool_]:
-    """Whether each step of a grid begins at a multiple of a period."""
+def samples_of(grid: Array, period: float, origin: float) -> NDArray[np.bool_]:
+    """Whether each step of a grid begins at a multiple of a period from ``origin`` on."""
+    begin, end = float(grid[0]), float(grid[-1])
+    times = ticks(origin, end, period)
     sampled = np.zeros(len(grid) - 1, np.bool_)
-    sampled[steps_at(grid, ticks(float(grid[0]), float(grid[-1]), period))] = True
+    sampled[steps_at(grid, times[times >= begin - slack(end)])] = True
     return sampled

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import InvalidInput, clip, tell
+from pliant.model.continuation import Continuation, LawMemory, SamplingMemory, ServoMemory, StoredLaw
 from pliant.model.contract import COARSE, Consistency
 from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.inputs import Acts, LoadPlace, Measure, Relation
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
 _AXES = list(observables.AXES)
+_KINDS = {kind: np.dtype(kind) for kind in ("<f8", "<c16", "<i8", "|b1")}  # of the numbers that steps remember
 # by name: dimensions beside time, unit, meaning; the units of joints are theirs
 _ARM_FIELDS = {
     "joint_position": (("joint",), "", "joint position"),
@@ -63,6 +65,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
         **_violations(trajectory.violations),
         **_base(trajectory.surroundings),
         **_signals(trajectory),
+        **_memory(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
         "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
     }
@@ -93,6 +96,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_tips(dataset),
         description["tip_link"],
         _read_surroundings(dataset, description),
+        _read_continuation(dataset, description["continuation"]) if description.get("continuation") else None,
     )
     ports = description["ports"]
     for port in ports:
@@ -317,7 +321,83 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "loads": [asdict(load) for load in trajectory.surroundings.loads],
         "relations": [asdict(each) for each in trajectory.surroundings.relations],
         "provenance": provenance,
+        "continuation": _continuation(trajectory.source.after),
     }
+
+
+def _memory(trajectory: Trajectory) -> Variables:
+    """The numbers that steps leave to the next ones, one array after the other."""
+    after = trajectory.source.after
+    if after is None or not after.memory:
+        return {}
+    packed = b"".join(each.tobytes() for each in after.memory)
+    words = np.frombuffer(packed + bytes(-len(packed) % 8), np.int64)
+    about = _about("1", "what the steps of a run that goes on need beside the state")
+    return {"step_memory": (("memory_word",), words, about)}
+
+
+def _continuation(after: Continuation | None) -> dict[str, Any] | None:
+    """Where and how a run can go on; laws of users are no data, of these the numbers that they show."""
+    if after is None:
+        return None
+    laws = [
+        {
+            "count": each.count,
+            "value": each.value.tolist(),
+            "coming": [[arrival, answer.tolist()] for arrival, answer in each.coming],
+            "answers": [answer.tolist() for answer in each.answers],
+            "law": asdict(StoredLaw.of(each.law)),
+        }
+        for each in (after.sampling.laws if after.sampling else ())
+    ]
+    servos = [
+        {"count": each.count, "torque": each.torque.tolist(), "noise": list(each.noise)}
+        for each in (after.sampling.servos if after.sampling else ())
+    ]
+    chosen = after.integrator
+    return {
+        "time": after.time,
+        "origin": after.origin,
+        "held": None if after.held is None else after.held.tolist(),
+        "laws": laws,
+        "servos": servos,
+        "integrator": None if chosen is None else [type(chosen).__name__, asdict(chosen)],
+        "accuracy": after.accuracy,
+        "earlier": [[time, state.tolist()] for time, state in after.sampling.earlier] if after.sampling else [],
+        "noted": after.sampling.noted.tolist() if after.sampling else [],
+        "memory": [[each.dtype.str, list(each.shape)] for each in after.memory],
+    }
+
+
+def _read_continuation(dataset: Dataset, told: dict[str, Any]) -> Continuation:
+    memory, place = [], 0
+    packed = dataset["step_memory"].values.tobytes() if told["memory"] else b""
+    for kind, shape in told["memory"]:
+        count = int(np.prod(shape, dtype=np.int64))
+        memory.append(np.frombuffer(packed, _KINDS[kind], count, place).reshape(shape).copy())
+        place += memory[-1].nbytes
+    laws = tuple(
+        LawMemory(
+            each["count"],
+            np.array(each["value"]),
+            tuple((arrival, np.array(answer)) for arrival, answer in each["coming"]),
+            tuple(np.array(answer) for answer in each["answers"]),
+            StoredLaw(
+                tuple(None if numbers is None else tuple(numbers) for numbers in each["law"]["memory"]),
+                tuple(each["law"]["noise"]),
+                each["law"]["lost"],
+            ),
+        )
+        for each in told["laws"]
+    )
+    servos = tuple(
+        ServoMemory(each["count"], np.array(each["torque"]), tuple(each["noise"])) for each in told["servos"]
+    )
+    held = None if told["held"] is None else np.array(told["held"])
+    times = float(told["time"]), float(told["origin"])
+    earlier = tuple((time, np.array(state)) for time, state in told["earlier"])
+    sampling = SamplingMemory(laws, servos, earlier, np.array(told["noted"]))
+    return Continuation(*times, tuple(memory), held, sampling, told["integrator"], told["accuracy"])
 
 
 def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
+from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
 from pliant.model.error_estimate import ErrorEstimate, indicated
 from pliant.model.inputs import LoadPlace, Relation
@@ -37,6 +38,7 @@ from pliant.whole_file import refuse_suffix
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from pliant.simulation.simulate import Integrator, Times
     from pliant.view.server import Inline
 
 
@@ -94,6 +96,10 @@ class LiveSource:
     choices: dict[str, str]
     date: datetime
     told: Error = None
+
+    @property
+    def after(self) -> Continuation | None:
+        return self.record.after
 
     @cached_property
     def error(self) -> ErrorEstimate | None:
@@ -232,6 +238,7 @@ class StoredSource:
     tips: tuple[Tip, ...]
     tip_link: str
     surroundings: Surroundings = field(default_factory=Surroundings)
+    after: Continuation | None = None
 
     def at(self, rows: NDArray[np.int64]) -> StoredSource:
         seen, error = self.ends, self.consistency_error
@@ -308,6 +315,9 @@ class Trajectory(Shown, Renamed):
     statistics: dict[str, float]
     wall_time: float
     source: Source
+
+    def __getstate__(self) -> dict[str, object]:  # without what can be worked out again
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         chosen = {name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "substitution")}
@@ -557,6 +567,20 @@ class Trajectory(Shown, Renamed):
         from pliant.view.film import animate
 
         animate(self, path, overwrite, slower, tip, progress)
+
+    def resume(
+        self,
+        until: float,
+        integrator: Integrator | None = None,
+        outputs: int | Times = 1000,
+        progress: Callable[[float], None] | None = None,
+        accuracy: float | None = None,
+        model: Model | None = None,
+    ) -> Trajectory:
+        """Go on where this run ended; a trajectory from a file needs the ``model`` with its components."""
+        from pliant.simulation.resume import resume
+
+        return resume(self, until, integrator, outputs, progress, accuracy, model)
 
     def save(self, path: str | PathLike[str], overwrite: bool = False, tip: str | None = None) -> None:
         """Write a file, whole or not at all, of the kind that its suffix says.

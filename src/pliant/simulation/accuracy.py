@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
 from pliant.model.error_estimate import ErrorEstimate, local_errors
 from pliant.model.inputs import Inputs
@@ -116,17 +117,18 @@ class Search:
         accuracy: float,
         start: tuple[Array, bool],
         outputs: int | Array,
-        progress: Progress = None,
+        progress: Progress,
+        after: Continuation,
     ) -> None:
         self.progress, self.runs = progress, 0
-        self.model, self.until, self.accuracy = model, until, accuracy
+        self.model, self.until, self.accuracy, self.after = model, until, accuracy, after
         self.start, self.given = start  # of the model; whether it is a user's
-        self.corners = corners(model.inputs, until)
-        self.base = step_grid(self.corners, until / BASE_STEPS)
+        self.corners, begin = corners(model.inputs, until, after), after.time
+        self.base = step_grid(self.corners, (until - begin) / BASE_STEPS)
         self.sampled = len(self.base) > 4 * BASE_STEPS
-        evenly = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else outputs
+        evenly = np.linspace(begin, until, outputs + 1) if isinstance(outputs, int) else outputs
         # between ends of steps by their polynomials, as users see them
-        self.wanted = seen = wanted_times(evenly, until)
+        self.wanted = seen = wanted_times(evenly, until, begin)
         some = np.linspace(0, len(seen) - 1, MOST_COMPARED).round().astype(int)
         self.compared = seen[some] if len(seen) > MOST_COMPARED else seen
         self.order = min(LOWER if self.sampled or accuracy >= LOOSE else HIGHEST, model.highest_order)
@@ -137,7 +139,7 @@ class Search:
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
         self.links = [] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints]
         self.sizes: Array | None = None  # of the states of a model without links
-        self.breaks = np.array([t for t in model.inputs.breaks if 0.0 < t < until])
+        self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
         self.even = True
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
@@ -165,7 +167,7 @@ class Search:
         """Mesh and steps in a base step of the first trial."""
         tight = (self.accuracy < LOOSE) + (self.accuracy < TIGHT)
         steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
-        step, names = self.until / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
+        step, names = (self.until - self.after.time) / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
         if names and not self.sampled:  # what changes faster than the steps would be aliased in all trials
             method = self.method[0]
             steps *= step / longest_step(self.model.inputs, names, self.until, step, (method.nodes, method.weights))
@@ -178,7 +180,8 @@ class Search:
                 model = own if level == self.own else own.by(self.meshes[level])
                 start = self.start
                 if model is not own:
-                    start = model.adopt(own, self.start) if self.given else consistent_start(model)
+                    begin = self.after.time
+                    start = model.adopt(own, self.start) if self.given else consistent_start(model, begin)
                 self.rows[level] = Row(model, start)
             except InvalidInput:
                 self.rows[level] = Row(own, self.start, unfit=True)
@@ -272,7 +275,7 @@ class Search:
             method = chosen.method, chosen.newton_tolerance
         looked_at = len(grid) <= MOST_SHOWN
         rows = np.union1d(outputs, grid) if looked_at else outputs
-        run = Run(row.start, grid, rows, inputs, *method, self.shown_to_users(), loose)
+        run = Run(row.start, grid, rows, inputs, *method, self.shown_to_users(), loose, after=self.after)
         record = advance(row.model, run)
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
@@ -454,10 +457,16 @@ def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
 
 
 def find(
-    model: Model, until: float, accuracy: float, start: tuple[Array, bool], outputs: int | Array, progress: Progress
+    model: Model,
+    until: float,
+    accuracy: float,
+    start: tuple[Array, bool],
+    outputs: int | Array,
+    progress: Progress,
+    after: Continuation,
 ) -> Found:
     """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
-    search = Search(model, until, accuracy, start, outputs, progress)
+    search = Search(model, until, accuracy, start, outputs, progress, after)
     try:
         return _found(search)
     except Stopped as stopped:

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.model.continuation import Continuation, HoldsTorques, Remembers
 from pliant.model.contract import DONE, Arm, CarriesServos, Model, Record, Run, Stepper
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import Ints, instants, steps_at, ticks
@@ -30,6 +31,7 @@ Progress = Callable[[float], None] | None
 CHUNK = 4096  # steps whose inputs are read at once
 WATCHED_STEPS = 8  # at the end of a run, after which the rates of joints are kept
 WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
+WHOLE = (Cause.COMPLETED, Cause.INTERRUPTED, Cause.INPUT, Cause.CONTROLLER)  # no step had begun
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
 
 
@@ -90,15 +92,17 @@ def drive(stepper: Stepper[T]) -> Record:
     try:
         ending = stepper.start()
         if ending is None:
+            driven.go_on()
             with interruptions_heard() as undivided:
                 ending = driven.through(undivided)
     except KeyboardInterrupt:
         ending = Ending(Cause.INTERRUPTED, float(grid[driven.done]), remedy=INTERRUPTED_REMEDY)
-    return _record(stepper, driven.done, ending, np.array(driven.rates or np.zeros((0, 0))))
+    return _record(driven, ending)
 
 
-def _record(stepper: Stepper[T], done: int, ending: Ending, rates: Array) -> Record:
-    """What ``done`` steps kept; where a run stopped between two rows, its last state too."""
+def _record(driven: Driven[T], ending: Ending) -> Record:
+    """What the steps kept; where a run stopped between two rows, its last state too."""
+    stepper, done, rates = driven.stepper, driven.done, np.array(driven.rates or np.zeros((0, 0)))
     plan = stepper.run.schedule
     times = plan.times[: int(np.searchsorted(plan.step, done))]
     if not ending.completed and times[-1] < ending.time:
@@ -106,7 +110,8 @@ def _record(stepper: Stepper[T], done: int, ending: Ending, rates: Array) -> Rec
         times = np.append(times, ending.time)
     kept = stepper.kept(times)
     counts = {"steps": float(done), **kept.statistics}
-    return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates)
+    after = None if stepper.run.trial and ending.completed else driven.continuation(float(times[-1]), ending)
+    return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates, after=after)
 
 
 class Driven(Generic[T]):
@@ -115,11 +120,31 @@ class Driven(Generic[T]):
     def __init__(self, stepper: Stepper[T]) -> None:
         self.stepper, self.run, self.done = stepper, stepper.run, 0
         self.servoing = stepper if isinstance(stepper, CarriesServos) and servos_inside(self.run.inputs) else None
-        span = (float(self.run.grid[0]), float(self.run.grid[-1]))
+        span = (self.run.origin, float(self.run.grid[-1]))
         self.sampling = Sampling(stepper.model, self.run.inputs, span, self.servoing is not None)
         self.first = self.stop = 0  # steps whose inputs are read
         self.rates: list[Array] = []  # of the joints, after each of the last steps
         self.watched = not self.run.trial and isinstance(stepper.model, Arm)
+
+    def go_on(self) -> None:
+        """Take over what the run before remembered."""
+        after, stepper = self.run.after, self.stepper
+        if after is None:
+            return
+        if after.sampling is not None:
+            self.sampling.recall(after.sampling)
+        if after.memory and isinstance(stepper, Remembers):
+            stepper.recall(after.memory)
+            stepper.keep(0)
+        elif after.held is not None and isinstance(stepper, HoldsTorques):
+            stepper.held[:] = after.held
+
+    def continuation(self, time: float, ending: Ending) -> Continuation:
+        """What a run that goes on from here needs; after a step that failed, what it had begun is forgotten."""
+        stepper, whole = self.stepper, ending.cause in WHOLE and time == float(self.run.grid[self.done])
+        memory = tuple(each.copy() for each in stepper.memory()) if whole and isinstance(stepper, Remembers) else ()
+        held = stepper.held.copy() if isinstance(stepper, HoldsTorques) else None
+        return Continuation(time, self.run.origin, memory, held, self.sampling.memory())
 
     def through(self, undivided: Undivided) -> Ending:
         """All steps, or as many as can be; how it ended."""
@@ -183,7 +208,7 @@ class Driven(Generic[T]):
 def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
     """Ranges of steps between the instants of sampled control; the last ones alone, so that they can be compared."""
     size = WATCHED_CHUNK if run.progress else CHUNK
-    acts = steps_at(run.grid, instants(run.inputs, float(run.grid[0]), float(run.grid[-1]), servos_inside))
+    acts = steps_at(run.grid, instants(run.inputs, run.origin, float(run.grid[-1]), servos_inside))
     last = len(run.grid) - 1
     sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
     few = bool(sampled) or run.trial or last <= 2 * WATCHED_STEPS
@@ -197,11 +222,12 @@ def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
 
 def two_steps_before(run: Run) -> Ints:
     """The steps from whose starts accelerations are found at the samples of those who read them."""
-    begin, end = float(run.grid[0]), float(run.grid[-1])
     reading = [each for each in (*run.inputs.controllers, *run.inputs.commands) if each.accelerations]
-    samples = [steps_at(run.grid, ticks(begin, end, each.period)) for each in reading]
+    # also at those of a run that goes on
+    grid = np.append(run.grid, float(run.grid[-1]) + float(run.grid[-1] - run.grid[-2]) * np.arange(1, 4))
+    samples = [steps_at(grid, ticks(run.origin, float(grid[-1]), each.period)) for each in reading]
     steps = np.concatenate([np.zeros(0, np.int64), *(each - back for each in samples for back in (1, 2))])
-    return steps[steps > 0]
+    return steps[(steps > 0) & (steps < len(run.grid) - 1)]
 
 
 def refuse_not_finite(run: Run, joints: Array, loads: Array) -> None:

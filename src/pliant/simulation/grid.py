@@ -6,15 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
+from pliant.model.continuation import Continuation
 from pliant.model.inputs import Inputs
-from pliant.model.schedule import instants
+from pliant.model.schedule import decimal, instants, merged
 from pliant.model.state import Array
 
+ROUNDING = 1e-7  # of a step: less is rounding of its times
 
-def corners(inputs: Inputs, until: float) -> Array:
-    """Times at which steps must end: breaks of the signals, instants of sampled control, the end."""
-    breaks = [0.0, until, *(t for t in inputs.breaks if 0.0 < t < until)]
-    unique = np.unique(np.concatenate([breaks, instants(inputs, 0.0, until)]))
+
+def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
+    """Times from the start on at which steps must end: breaks of signals, instants of sampled control, the end."""
+    acts = instants(inputs, after.origin, until)
+    inside = np.concatenate([np.asarray(inputs.breaks, float), acts])
+    unique = np.unique(np.append(inside[(inside > after.time) & (inside < until)], [after.time, until]))
     apart = np.concatenate([[True], np.diff(unique) > 1e-12 * max(until, 1.0)])
     kept: Array = unique[apart]
     return kept
@@ -23,6 +27,36 @@ def corners(inputs: Inputs, until: float) -> Array:
 def step_grid(marks: Array, step: float) -> Array:
     """Equal steps of at most ``step`` between consecutive marks."""
     return divided(marks, np.maximum(1, np.ceil(np.diff(marks) / step - 1e-6)).astype(np.int64))
+
+
+def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) -> tuple[Array, Array]:
+    """Steps of at most ``step`` from the start on, and their lengths.
+
+    They end where those of one run from the first start of all would, to the last bit, if one of these ends where this
+    one begins. Where steps divide the distance of two corners, each has the length ``step``.
+    """
+    whole = _spaced(corners(inputs, until, Continuation.at(after.origin)), step, after.time)
+    grid, lengths = whole
+    first = int(np.argmin(np.abs(grid[:-1] - after.time)))
+    if abs(grid[first] - after.time) > ROUNDING * lengths[first]:
+        return _spaced(corners(inputs, until, after), step, after.time)
+    grid = grid[first:].copy()
+    grid[0] = after.time
+    return grid, lengths[first:]
+
+
+def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
+    """Equal steps between consecutive marks, from the last mark before ``begin`` on, and their lengths."""
+    gaps = np.diff(marks)
+    counts = np.maximum(1, np.ceil(gaps / step - 1e-6)).astype(np.int64)
+    lengths = np.where(np.abs(gaps - counts * step) <= ROUNDING * step, step, gaps / counts)
+    first = max(0, int(np.searchsorted(marks[:-1], begin + ROUNDING * step, side="right")) - 1)
+    kept, own = counts[first:], lengths[first:]
+    last = np.cumsum(kept)
+    within = np.arange(1, last[-1] + 1) - np.repeat(last - kept, kept)
+    grid = np.append(marks[first], decimal(np.repeat(marks[first:-1], kept) + within * np.repeat(own, kept)))
+    grid[last] = marks[first + 1 :]
+    return grid, np.repeat(merged(lengths)[first:], kept)
 
 
 def divided(marks: Array, counts: NDArray[np.int64]) -> Array:
@@ -36,20 +70,22 @@ def divided(marks: Array, counts: NDArray[np.int64]) -> Array:
     return grid
 
 
-def saved_times(grid: Array, outputs: int | Array, until: float) -> Array:
+def saved_times(grid: Array, outputs: int | Array) -> Array:
     """Ends of so many steps, first and last included; or the times that are wanted, with the start added."""
     if not isinstance(outputs, int):
-        return wanted_times(outputs, until)
+        return wanted_times(outputs, float(grid[-1]), float(grid[0]))
     steps = len(grid) - 1
     if steps <= outputs:
         return grid
     return np.asarray(grid[np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))])
 
 
-def wanted_times(outputs: Array, until: float) -> Array:
+def wanted_times(outputs: Array, until: float, start: float) -> Array:
     """Output times with the start added, refused if they lie outside the run."""
-    times = np.unique(np.append(np.asarray(outputs, dtype=float), 0.0))
-    if not np.all(np.isfinite(times)) or times[0] < 0.0 or times[-1] > until * (1 + 1e-12):
-        raise InvalidInput(f"outputs must be times between 0 and until = {until:g} s; correct them, or give a number")
+    times = np.unique(np.append(np.asarray(outputs, dtype=float), start))
+    if not np.all(np.isfinite(times)) or times[0] < start or times[-1] > until + 1e-12 * abs(until):
+        raise InvalidInput(
+            f"outputs must be times between {start:g} and until = {until:g} s; correct them, or give a number"
+        )
     clipped: Array = np.minimum(times, until)
     return clipped

@@ -79,8 +79,13 @@ def advance_by_ida(
     try:
         ending = _advance(descriptor, start, integrator, (wanted, jumps(model.inputs, corners)), progress, reached)
     except KeyboardInterrupt:
-        ending = Ending(Cause.INTERRUPTED, reached.last[0] if reached.last else 0.0, remedy=INTERRUPTED_REMEDY)
-    return _record(model, descriptor, start, reached, ending)
+        ending = Ending(
+            Cause.INTERRUPTED, reached.last[0] if reached.last else float(wanted[0]), remedy=INTERRUPTED_REMEDY
+        )
+    if not reached.kept:
+        begin = float(wanted[0])
+        reached.kept.append((begin, *descriptor.begin(start, (begin, begin + 1.0))))
+    return _record(descriptor, reached, ending)
 
 
 def _named(model: Model) -> str:
@@ -131,7 +136,7 @@ def _advance(
             else:
                 y, rate = descriptor.begin(state, (begin, end))
         except InvalidInput as error:
-            if begin == 0.0:
+            if begin == corners[0]:
                 raise
             place, _, remedy = str(error).rpartition("; ")
             return Ending(Cause.INPUT, begin, place, remedy)
@@ -170,7 +175,7 @@ def _advance(
                 row += 1
             if progress and time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
-                progress(now / until)
+                progress((now - wanted[0]) / (until - wanted[0]))
         state = descriptor.states(reached.last[1][None])[0]
     return Ending(Cause.COMPLETED, until)
 
@@ -181,12 +186,10 @@ def _powers(descriptor: Descriptor, t: float, y: Array, rate: Array) -> Array:
     return out
 
 
-def _record(model: Model, descriptor: Descriptor, start: Array, reached: Reached, ending: Ending) -> Record:
+def _record(descriptor: Descriptor, reached: Reached, ending: Ending) -> Record:
     kept = list(reached.kept)
     if reached.last and not ending.completed and kept[-1][0] < reached.last[0]:
         kept.append(reached.last)
-    if not kept:
-        kept = [(0.0, *descriptor.begin(start, (0.0, 1.0)))]
     times, y, rates = (np.array(part) for part in zip(*kept))
     states = descriptor.states(y)
     efforts, violations = descriptor.efforts(times, y, rates), descriptor.violations(y)

@@ -7,8 +7,10 @@ from dataclasses import replace
 from types import CellType, FunctionType
 from typing import Any
 
+from pliant.model.continuation import StoredLaw
 from pliant.model.contract import Model
 from pliant.model.inputs import Inputs
+from pliant.model.sampling import SampledController
 
 
 def with_copied_laws(model: Model) -> Inputs:
@@ -16,9 +18,8 @@ def with_copied_laws(model: Model) -> Inputs:
     inputs = model.inputs
     if not (inputs.controllers or inputs.commands):
         return inputs
-    shared = {id(each): each for each in (model, getattr(model, "arm", model), getattr(model, "robot", model))}
     controllers, commands = (
-        tuple(_copied(each, dict(shared)) for each in every) for every in (inputs.controllers, inputs.commands)
+        tuple(_copied(each, _shared(model)) for each in every) for every in (inputs.controllers, inputs.commands)
     )
     pairs = zip((*controllers, *commands), (*inputs.controllers, *inputs.commands))
     return (
@@ -26,6 +27,27 @@ def with_copied_laws(model: Model) -> Inputs:
         if all(copy is own for copy, own in pairs)
         else replace(inputs, controllers=controllers, commands=commands)
     )
+
+
+def copied_law(law: Any, model: Model) -> Any:
+    """A law as it is now; itself where it cannot be copied."""
+    try:
+        memo = _shared(model)
+        return law.copied(lambda own: _function(own, memo), memo) if hasattr(law, "copied") else deepcopy(law, memo)
+    except Exception:  # an object of the user's may hold what cannot be copied, such as a file
+        return law
+
+
+def recalled_law(remembered: Any, controller: SampledController, model: Model) -> Any:
+    """A law to go on with; what a file remembers is put into a fresh one."""
+    if isinstance(remembered, StoredLaw):
+        return remembered.into(controller)
+    return copied_law(remembered, model)
+
+
+def _shared(model: Model) -> dict[int, Any]:
+    """What copies of laws refer to as the laws do."""
+    return {id(each): each for each in (model, getattr(model, "arm", model), getattr(model, "robot", model))}
 
 
 def _copied(controller: Any, memo: dict[int, Any]) -> Any:
@@ -52,6 +74,8 @@ def _function(function: Any, memo: dict[int, Any]) -> Any:
     """A copy of a law; a plain function with variables of an outer one gets copies of these."""
     if not isinstance(function, FunctionType):
         return deepcopy(function, memo)
+    if not (function.__closure__ or function.__defaults__ or function.__kwdefaults__ or function.__dict__):
+        return function  # it has nothing of its own to remember by
     cells = tuple(CellType(_value(cell.cell_contents, memo)) for cell in function.__closure__ or ())
     defaults = deepcopy(function.__defaults__, memo)
     copied = FunctionType(function.__code__, function.__globals__, function.__name__, defaults, cells)

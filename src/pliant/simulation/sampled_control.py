@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from pliant.errors import PliantError
 from pliant.mechanics.sampled_law import RATE, DiscreteLaw, next_outputs
+from pliant.model.continuation import LawMemory, SamplingMemory, ServoMemory
 from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs
 from pliant.model.sampling import Sample, SampledController, Section, ServoPlace, noise_source
 from pliant.model.schedule import slack
 from pliant.model.state import Array, Cause, Ending, Observation
+from pliant.simulation.law_copies import copied_law, recalled_law
 
 Ints = NDArray[np.int64]
 Span = tuple[float, float]
@@ -78,8 +80,11 @@ class Clock:
 
     def advance(self, now: float) -> None:
         while self.next <= now:
-            self.count += 1
-            self.next = self.start + self.count * self.period - self.slack
+            self.set(self.count + 1)
+
+    def set(self, count: int) -> None:
+        """So many multiples are over."""
+        self.count, self.next = count, self.start + count * self.period - self.slack
 
 
 class Acting:
@@ -163,17 +168,46 @@ class Sampling:
         seen = Seen(self.model, state)
         for acting in self.acting:
             if acting.clock.due(now):
-                acting.clock.advance(now)
                 position, rate, *motors = state[self.columns]
                 known = state.copy(), self.model, *motors, seen, self.sections, (), self.earlier
                 failure = acting.ask(Sample(now, position, rate, *known))
                 if failure:
                     return failure
+                acting.clock.advance(now)  # not before, so that a run which stopped there asks again when it goes on
         for clock, group in self.servos:
             if clock.due(now):
                 clock.advance(now)
                 group.act(self.commands(now), state[self.columns[3]])
         return None
+
+    def memory(self) -> SamplingMemory:
+        """What a run that goes on needs."""
+        laws = (
+            LawMemory(
+                each.clock.count, each.value, tuple(each.coming), tuple(each.answers), copied_law(each.law, self.model)
+            )
+            for each in self.acting
+        )
+        servos = (
+            ServoMemory(clock.count, group.torque.copy(), tuple(each.bit_generator.state for each in group.sources))
+            for clock, group in self.servos
+        )
+        return SamplingMemory(tuple(laws), tuple(servos), self.earlier, self.noted)
+
+    def recall(self, memory: SamplingMemory) -> None:
+        """Go on as the run before would have."""
+        self.earlier, self.noted = memory.earlier, memory.noted
+        for acting, law in zip(self.acting, memory.laws, strict=True):
+            acting.clock.set(law.count)
+            acting.value = law.value
+            acting.coming.extend(law.coming)
+            acting.answers.extend(law.answers)
+            acting.law = recalled_law(law.law, acting.controller, self.model)
+        for (clock, group), servo in zip(self.servos, memory.servos, strict=True):
+            clock.set(servo.count)
+            group.torque[:] = servo.torque
+            for source, state in zip(group.sources, servo.noise, strict=True):
+                source.bit_generator.state = state
 
     def blame(self, ending: Ending) -> Ending:
         """The ending of a run that could not go on; with the controller that shook it, if one did."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 from warnings import warn
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
+from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
 from pliant.model.error_estimate import windows
 from pliant.model.inputs import Inputs
@@ -22,7 +23,7 @@ from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.simulation import accuracy as accurate
 from pliant.simulation import deflection_error, sources
 from pliant.simulation.driver import Progress, advance
-from pliant.simulation.grid import corners, saved_times, step_grid, wanted_times
+from pliant.simulation.grid import corners, fixed_steps, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.start import checked_state, consistent_start
@@ -36,13 +37,18 @@ MOST_STEPS = 20_000_000  # their times, lengths and places in the output take ab
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
 
-def check_duration(until: float) -> None:
-    """Refuse an end time that is no positive number of seconds."""
+def check_duration(until: float, start: float = 0.0) -> None:
+    """Refuse an end time that is no positive number of seconds, or not after the start."""
     refuse_other_than_number("until", until, "give the end time in seconds")
+    refuse_other_than_number("start", start, "give the start time in seconds")
+    if not 0.0 <= start < float("inf"):
+        raise InvalidInput(f"start = {start:g} s must be finite and not negative; give the start time in seconds")
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
     if not SHORTEST <= until <= LONGEST:
         raise InvalidInput(f"until = {until:g} s must lie between {SHORTEST:g} and {LONGEST:g} s; give the end time")
+    if not until - start > 1e-12 * until:
+        raise InvalidInput(f"until = {until:g} s must lie after the start at {start:g} s; give a later end time")
 
 
 def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Array:
@@ -58,8 +64,7 @@ def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Arra
     if count * size > MOST_SAVED:
         raise InvalidInput(
             f"outputs = {count} states of {size} numbers each are {8e-9 * count * size:.3g} GB, more than"
-            f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces that each start at the last"
-            " state of the one before"
+            f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces, each by resume of the last"
         )
     return int(outputs) if isinstance(outputs, Integral) else np.asarray(outputs)
 
@@ -69,7 +74,7 @@ def check_steps(until: float, step: float) -> None:
     if until / step > MOST_STEPS:
         raise InvalidInput(
             f"step = {step:g} s makes {until / step:.3g} steps of until = {until:g} s, more than {MOST_STEPS:g};"
-            " take a longer step, or simulate in pieces that each start at the last state of the one before"
+            " take a longer step, or simulate in pieces, each by resume of the last"
         )
 
 
@@ -103,6 +108,7 @@ FINER = 0.03  # of the error of a run: that of a finer one for the sake of the d
 FINEST = 1e-5  # accuracy that runs take by themselves, where arms are so stiff that deflections are small
 
 GIVEN_START = "a given state, which is the first of the saved ones"
+WENT_ON = "the last state of a run, with what its steps and its sampled control remember"
 OWN_START = "undeformed at the initial joint values or where motions begin"
 WORTH_SAYING = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
 
@@ -115,8 +121,9 @@ def simulate(
     outputs: int | Times = 1000,
     progress: Progress = None,
     accuracy: float | None = None,
+    start: float = 0.0,
 ) -> Trajectory:
-    """Simulate any model from time 0 to ``until`` seconds; only of an arm the trajectory knows joints, links and tip.
+    """Simulate any model from ``start`` to ``until`` seconds; of an arm the trajectory knows joints, links and tip.
 
     ``accuracy`` is the largest error of a tip over the reach of the arm: steps, and the mesh where the formulation left
     it open, are chosen for it by trials, and ``trajectory.error`` tells what was reached. Without it and without an
@@ -126,11 +133,12 @@ def simulate(
     ``outputs`` is how many states to keep after the first, evenly in time; with an integrator at most so many, at ends
     of steps, the last included. Or it is the times at which states are wanted, between steps by the polynomial of the
     step. ``initial`` is a state vector, for example from `equilibrium`; by default the arm starts undeformed at the
-    robot's initial joint values, or where prescribed motions begin. A run that cannot go on ends as a value: see
-    ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries them, the
-    run is done anew by that one, and says so.
+    robot's initial joint values, or where prescribed motions begin. Signals and motions go by absolute time; sampled
+    control begins at ``start``; ``trajectory.resume`` goes on where a run ended. A run that cannot go on ends as a
+    value: see ``trajectory.ending``. Where links bend too far for the model and another model of the same robot carries
+    them, the run is done anew by that one, and says so.
     """
-    return simulated(model, until, integrator, initial, outputs, progress, accuracy)[0]
+    return simulated(model, until, integrator, initial, outputs, progress, accuracy, start)[0]
 
 
 def simulated(
@@ -141,13 +149,48 @@ def simulated(
     outputs: int | Times = 1000,
     progress: Progress = None,
     accuracy: float | None = None,
+    start: float = 0.0,
 ) -> tuple[Trajectory, Integrator]:
     """What `simulate` returns, and the integrator that took its steps."""
     refuse_other_than_model(model)
-    check_duration(until)
+    check_duration(until, start)
+    began = Beginning(Continuation.at(float(start)))
+    return simulated_from(began, model, until, integrator, initial, outputs, progress, accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """Where a run begins; if it goes on from another one, with the last row of that."""
+
+    after: Continuation
+    last: Record | None = None
+
+    def joined(self, record: Record) -> Record:
+        """The record of the run with the row before its first step, and with sums from the first start of all."""
+        if self.last is None:
+            return record
+        ledger = record.ledger if self.after.memory else record.ledger.since(self.last.ledger)
+        efforts = {name: each.copy() for name, each in record.efforts.items()}
+        for name, effort in efforts.items():
+            effort[0] = self.last.efforts.get(name, effort)[0]
+        return replace(record, ledger=ledger.beginning(self.last.ledger), efforts=efforts)
+
+
+def simulated_from(
+    began: Beginning,
+    model: Model,
+    until: float,
+    integrator: Integrator | Adaptive | None,
+    initial: Array | None,
+    outputs: int | Times,
+    progress: Progress,
+    accuracy: float | None,
+) -> tuple[Trajectory, Integrator]:
+    """The same, for runs that begin and for those that go on."""
+    after = began.after
     outputs = checked_outputs(outputs, until, model.layout.size)
     if isinstance(integrator, Adaptive):
-        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 3)
+        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 4)
         accuracy = min(max(integrator.accuracy, accurate.BEST), accurate.WORST)
         integrator = None
     if integrator is not None and not isinstance(integrator, Integrator):
@@ -160,31 +203,31 @@ def simulated(
             " of them out"
         )
     if integrator is not None and not isinstance(integrator, IDA):
-        check_steps(until, integrator.step)
+        check_steps(until - after.time, integrator.step)
         check_method(model, integrator)
     check_samples(until, model.inputs)
     joints = model.joint_names if isinstance(model, Arm) else ()
     if joints:
         sources.refuse_inconsistent_motions(model.inputs, joints, until)
-    began = time.perf_counter()
-    start = consistent_start(model) if initial is None else checked_state(model, initial)
+    clock = time.perf_counter()
+    start = consistent_start(model, after.time) if initial is None else checked_state(model, initial)
     if joints and initial is not None:
         parts = (model.layout.part(start, name) for name in ("joint_position", "joint_rate"))
-        sources.refuse_contradicted_start(model.inputs, joints, *parts)
+        sources.refuse_contradicted_start(model.inputs, joints, *parts, after.time)
     components = getattr(model, "components", ())
     substitution = "; ".join(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
-    saved = (until, outputs, progress)
+    saved, given = (until, outputs, progress, after), integrator
     asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
     error: Error = None
     seen: Record | None = None
     trials = {}
     if integrator is None:
         begin = start, initial is not None
-        found = accurate.find(model, until, asked, begin, outputs, progress)
+        found = accurate.find(model, until, asked, begin, outputs, progress, after)
         if accuracy is None and isinstance(model, Arm):
-            found = _with_its_bend(found, model, (until, begin, outputs, progress))
+            found = _with_its_bend(found, model, (until, begin, outputs, progress), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
@@ -193,26 +236,32 @@ def simulated(
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
-            given, (arm, start) = getattr(model, "formulation", model), other
+            instead, (arm, start) = getattr(model, "formulation", model), other
             model, integrator = arm, of_order(integrator, arm.highest_order)
+            given = given and integrator
+            began = replace(began, after=replace(after, memory=()))
+            saved = (*saved[:3], began.after)
             substitution = (
-                f"{arm.formulation} computes in place of {given}, from the start and by {integrator!r},"
+                f"{arm.formulation} computes in place of {instead}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
             if not trials:
                 record, error, seen = _advance(model, start, integrator, *saved)
             else:
-                found = accurate.find(arm, until, asked, (start, True), outputs, progress)
+                found = accurate.find(arm, until, asked, (start, True), outputs, progress, began.after)
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
-    wall_time = time.perf_counter() - began
+    wall_time = time.perf_counter() - clock
+    ended = record.after or Continuation(float(record.time[-1]), after.origin)
+    record = replace(began.joined(record), after=replace(ended, integrator=given, accuracy=None if given else asked))
     if progress:
         progress(1.0)
     choices = {
         "components": "\n".join(map(repr, components)) or "none",
         "integrator": repr(integrator),
+        **({"start time": f"{after.time!r} s"} if after.time else {}),
         "until": f"{until!r} s",
         "outputs": str(outputs) if isinstance(outputs, int) else f"{np.size(outputs)} given times",
-        "start": OWN_START if initial is None else GIVEN_START,
+        "start": WENT_ON if began.last else OWN_START if initial is None else GIVEN_START,
         **trials,
     }
     if substitution:
@@ -250,7 +299,10 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
 
 
 def _with_its_bend(
-    found: accurate.Found, model: Model, run: tuple[float, tuple[Array, bool], int | Array, Progress]
+    found: accurate.Found,
+    model: Model,
+    run: tuple[float, tuple[Array, bool], int | Array, Progress],
+    after: Continuation,
 ) -> accurate.Found:
     """The run, or a more accurate one where little of the deflection of a stiff arm is right by the usual accuracy."""
     until, given, outputs, progress = run
@@ -270,7 +322,7 @@ def _with_its_bend(
             or model.inputs.commands
         ):
             break
-        finer = accurate.find(model, until, needed, given, outputs, progress)
+        finer = accurate.find(model, until, needed, given, outputs, progress, after)
         told = replace(finer.error, asked=accurate.USUAL)
         found = replace(finer, error=told, trials=found.trials + finer.trials)
     return found
@@ -280,7 +332,9 @@ def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
     """Order and mean length."""
     if isinstance(integrator, IDA):
         return None
-    return integrator.method.order, float(record.time[-1]) / max(record.statistics.get("steps", 1.0), 1.0)
+    return integrator.method.order, float(record.time[-1] - record.time[0]) / max(
+        record.statistics.get("steps", 1.0), 1.0
+    )
 
 
 def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[int, float] | None) -> tuple[str, ...]:
@@ -296,22 +350,30 @@ def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[in
 
 
 def _advance(
-    model: Model, start: Array, integrator: Integrator, until: float, outputs: int | Array, progress: Progress
+    model: Model,
+    start: Array,
+    integrator: Integrator,
+    until: float,
+    outputs: int | Array,
+    progress: Progress,
+    after: Continuation,
 ) -> tuple[Record, Error, Record | None]:
     """A run with steps that are given, what tells its error, and the run at more times where few are wanted."""
-    marks = corners(model.inputs, until)
     if isinstance(integrator, IDA):
-        wanted = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
+        evenly = np.linspace(after.time, until, outputs + 1) if isinstance(outputs, int) else outputs
+        wanted, marks = wanted_times(evenly, until, after.time), corners(model.inputs, until, after)
         return advance_by_ida(model, start, integrator, wanted, marks, progress), None, None
-    grid, order = step_grid(marks, integrator.step), integrator.method.order
-    wanted = saved_times(grid, outputs, until)
+    order = integrator.method.order
+    grid, lengths = fixed_steps(model.inputs, until, after, integrator.step)
+    wanted = saved_times(grid, outputs)
     # from the first saved time on: its efforts stand for those at the start
     begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
     shown = np.union1d(wanted, windows(grid, order, begin)) if len(wanted) < len(grid) else wanted
     looked_at = deflection_error.rows_looked_at(len(grid))
     if len(wanted) < looked_at and isinstance(model, Arm):
-        shown = np.union1d(shown, grid[np.linspace(0, len(grid) - 1, looked_at).round().astype(int)])
-    run = Run(start, grid, shown, model.inputs, integrator.method, integrator.newton_tolerance, progress)
+        shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
+    asked = integrator.method, integrator.newton_tolerance
+    run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
     record = advance(model, run)
     if len(shown) == len(wanted):
         return record, (order, integrator.step), None

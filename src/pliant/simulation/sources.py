@@ -150,9 +150,11 @@ def _needed(
     return step
 
 
-def refuse_contradicted_start(inputs: Inputs, names: tuple[str, ...], position: Array, rate: Array) -> None:
+def refuse_contradicted_start(
+    inputs: Inputs, names: tuple[str, ...], position: Array, rate: Array, start: float
+) -> None:
     """Refuse a given start whose joints are elsewhere, or move otherwise, than prescribed motions begin."""
-    begin = inputs.joint_signals(np.zeros(1))[0]
+    begin = inputs.joint_signals(np.array([start]))[0]
     for k, name in enumerate(names):
         for word, given, wanted in (("position", position[k], begin[k, 0]), ("rate", rate[k], begin[k, 1])):
             if inputs.prescribed[k] and abs(given - wanted) > START_SLACK * max(1.0, abs(wanted)):

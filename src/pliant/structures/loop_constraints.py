@@ -84,6 +84,13 @@ def independent(S: Floats, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return kept
 
 
+def change_point(loop: str, joints: dict[str, float]) -> tuple[str, str]:
+    """Where a loop can move more than one way, by the positions of joints in rad or m, and what to do about it."""
+    posture = ", ".join(f"{name} = {place:.4g}" for name, place in joints.items())
+    remedy = "keep away from that posture, drive another joint through it, or make a link flexible"
+    return f"loop '{loop}', which can move more than one way or none at {posture}", remedy
+
+
 CLOSED_WITHIN = 1e-13  # metres and radians, the round-off of a loop of unit size
 CLOSING_STEPS = 60
 LARGEST_STEP = 0.3  # rad or m, of a coordinate in one iteration of closing a loop

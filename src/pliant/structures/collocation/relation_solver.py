@@ -13,12 +13,14 @@ from pliant.mechanics.block_solve import push_roots, solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, to_child
 from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import set_block, solve_symmetric, times
+from pliant.structures.change_points import LOOSE, near_change_point
 from pliant.structures.collocation.chain import Floats, Ints
 from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.relations import add_along_line, along_line, gradients_in_frames, measure
 from pliant.structures.relations import CLOSED, SPRING, energy_of_lines
 
 LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
+OPEN = 1e-3  # m or rad, of a loose one: more than what momentum leaves
 
 
 class Beside(NamedTuple):
@@ -354,6 +356,42 @@ def answer_velocities(plant, pose, V, scratch):
 
 
 @inner_kernel
+def leave_loose_out(relations):
+    """Pivots of the lines in ``D``; those that are loose across a change point give no impulse."""
+    fit, kept = relations.fit, relations.kept[1]
+    S, D, m = fit.S, fit.D, kept.shape[0]
+    for k in range(m):
+        D[k, k] = S[k, 0, k]
+        for j in range(k):
+            D[k, j] = 0.0
+            if kept[k] and kept[j] and fit.rank[j, LOOSE] == 0.0:
+                D[k, j] = S[k, 0, j]
+                for i in range(j):
+                    D[k, j] -= D[k, i] * D[j, i] * D[i, i]
+                D[k, j] /= D[j, j]
+                D[k, k] -= D[k, j] * D[k, j] * D[j, j]
+    for k in range(m):
+        if fit.rank[k, LOOSE] > 0.0:
+            for j in range(m):
+                S[k, 0, j] = S[j, 0, k] = 0.0
+            S[k, 0, k], fit.rate[k] = 1.0, 0.0
+
+
+@inner_kernel
+def follow_momentum(relations, beside):
+    """Loosen lines across change points, by the pivots of the fitted velocities."""
+    fit, kept = relations.fit, relations.kept
+    for k in range(kept.shape[1]):
+        before = fit.rank[k, LOOSE] > 0.0
+        if relations.lines.law[k] != CLOSED or not kept[1, k] or not (before or kept[0, k]):
+            continue
+        loose = near_change_point(fit.rank[k], abs(fit.D[k, k]))
+        if loose != before:
+            kept[0, k], beside.fresh[0] = not loose, 0
+            relations.force[:, k] = 0.0
+
+
+@inner_kernel
 def close_velocities(plant, pose, V, qd, scratch):
     """Fit V and the free rates, which fit all joints, to the closed lines: least change of kinetic energy.
 
@@ -363,6 +401,7 @@ def close_velocities(plant, pose, V, qd, scratch):
     fit, kept = relations.fit, relations.kept[1]
     m = kept.shape[0]
     answer_velocities(plant, pose, V, scratch)
+    leave_loose_out(relations)
     if not solve_in_place(fit.S, 1, fit.swaps):
         return np.nan
     for k in range(m):
@@ -402,6 +441,7 @@ def loop_opened(relations):
         if relations.lines.law[k] == CLOSED and relations.kept[0, k]:
             allowed = max(allowed, 10.0 * abs(relations.open[k]))
     for k in range(relations.taken.shape[0]):
-        if relations.lines.law[k] == CLOSED and not relations.kept[0, k] and abs(relations.open[k]) > allowed:
+        most = allowed if relations.fit.rank[k, LOOSE] == 0.0 else OPEN
+        if relations.lines.law[k] == CLOSED and not relations.kept[0, k] and abs(relations.open[k]) > most:
             return k
     return -1

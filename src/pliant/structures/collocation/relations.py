@@ -28,6 +28,7 @@ from pliant.robot.loop import parent_frame
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, stage_row, store
 from pliant.spatial.vectors import apply_transpose
 from pliant.structures.bundles import zeros_of
+from pliant.structures.change_points import RANK_COLUMNS
 from pliant.structures.collocation.chain import Chain, Floats, Ints
 from pliant.structures.collocation.poses import Frames, Path, make_path, march, place_joints_at, rebuild_poses
 from pliant.structures.loop_constraints import closing_rows
@@ -96,6 +97,8 @@ class Fit(NamedTuple):
     rate: Floats  # (lines,)
     impulse: Floats  # (lines,)
     work: Floats  # (6, 6)
+    D: Floats  # (lines, lines) elimination of S
+    rank: Floats  # (lines, 4) see `change_points`
 
 
 @dataclass(frozen=True)
@@ -247,8 +250,8 @@ def new_relations(
     at_stages = z((stages, m, 12)), z((stages, m)), z((stages, m)), z((stages, m)), z((2, stages, m))
     kept[1] = lines.law == CLOSED
     nodes, dofs = (len(chain.inertia.M), int(chain.tree.dof.max(initial=-1)) + 1) if m else (0, 0)
-    rows = z((m, 1, nodes, 6)), z((m, dofs)), z((m, 1, m)), z(m, np.int64), z(m), z(m), z((6, 6))
-    fit = Fit(z((m, 12)), z((1, nodes, 6)), z(links), *rows)
+    rows = z((m, 1, nodes, 6)), z((m, dofs)), z((m, 1, m)), z(m, np.int64), z(m), z(m), z((6, 6)), z((m, m))
+    fit = Fit(z((m, 12)), z((1, nodes, 6)), z(links), *rows, z((m, RANK_COLUMNS)))
     room = z((links, 12)), z((m, 12))
     return Relations(lines, path, *twist, kept, now, *room, *at_stages, z(m), z(m), z(2), fit)
 

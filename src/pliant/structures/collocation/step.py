@@ -18,7 +18,7 @@ from pliant.structures.collocation.joints import (
 )
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import advance_frames, quaternion_of, set_poses, turned
-from pliant.structures.collocation.relation_solver import loop_opened, measure_end
+from pliant.structures.collocation.relation_solver import follow_momentum, loop_opened, measure_end
 from pliant.structures.collocation.relations import enter_relations
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
 from pliant.structures.energy_ledger import JOINT, KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
@@ -441,4 +441,6 @@ def run_steps(plant, scheme, work, tables, output):
                 lay(state.place, output.x[r], lay(state.turn, output.x[r], joint))
             keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
             keep_relations(scheme.method, plant.relations, tables.h[k], tables.tau[r], output, r)
+        if plant.relations.taken.shape[0] > 0:
+            follow_momentum(plant.relations, work.solver.beside)
     return tables.h.shape[0], CONVERGED

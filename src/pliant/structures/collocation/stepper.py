@@ -38,9 +38,12 @@ from pliant.structures.collocation.step import Output, Tables, Work, fit_to_base
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loads import BASE_COLUMNS, base_table
-from pliant.structures.loop_constraints import independent
+from pliant.structures.loop_constraints import change_point, independent
+from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.relations import CLOSED
 from pliant.structures.stepping import CONVERGED, DEEPEST, LOOP_OPENED, NOT_FINITE, SINGULAR
+
+LOST = 0.1  # part of the smallest answer of closed lines at the start, below which branches may meet
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -78,7 +81,7 @@ def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: 
     Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
     """
     chain, plant = arm.chain, arm.plant(inputs)
-    points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
+    points, nodes, _links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
     lines, dofs = plant.relations, chain.dofs
     method, spectrum = method_tables(gauss_collocation(1))
     control = Control(1.0, 1.0, 1.0, 1, True, 0.0, np.zeros(5), np.zeros(3, np.int64))
@@ -101,9 +104,17 @@ def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: 
     if not probe_lines(plant, Scheme(method, spectrum, control), state, solver, tables, step):
         return lines.kept  # the run will say why
     in_step = ~closed | independent(solver.beside.S[0], closed)
+    return np.array([in_step, independent(impulse_answers(arm, start, inputs), closed)])
+
+
+def impulse_answers(arm: GeometricallyExactArm, at: Floats, inputs: Inputs) -> Floats:
+    """What each closed line sees (lines, lines) of a unit impulse of each in a state."""
+    plant, state = arm.plant(inputs), state_of(arm, at)
+    links, nodes = len(arm.chain.tree.parent), len(arm.chain.inertia.M)
+    state.V[:], state.qd[:] = 0.0, 0.0
     work = np.zeros(len(arm.joint_names) + 1)
     probe_velocities(plant, state, np.zeros((1, links, 12)), work, new_projection(links, nodes))
-    return np.array([in_step, independent(lines.fit.S[:, 0], closed)])
+    return np.array(plant.relations.fit.S[:, 0])
 
 
 def base_twists(arm: GeometricallyExactArm, inputs: Inputs, times: Floats) -> Floats:
@@ -154,6 +165,7 @@ class Stepper:
         self.state = state_of(arm, run.start)
         self.parts = arm.parts_of(self.state)  # made once, since controllers ask at every sample
         self.halvings = 0
+        self.rates_known = False  # of the states, which some methods carry
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
         if (relations.lines.law == CLOSED).any():
             relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
@@ -188,8 +200,9 @@ class Stepper:
         return base_twists(self.model, self.run.inputs, times)
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
-        if self.method.history != 0.0 and self.control.counts[1] == 0:
+        if self.method.history != 0.0 and not self.rates_known:
             self.start_rates()
+            self.rates_known = True
         now = steps_of(tables, part)
         with_held(now.joints, held)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
@@ -265,6 +278,16 @@ class Stepper:
         rigid = self.plant.joints.inertia > 0.0
         before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
 
+    def memory(self) -> Memory:
+        own = self.plant.relations
+        changing = own[own._fields.index("kept") :]  # before it stands what the robot and its components fix
+        return (*numbers_of((self.work, changing, self.control.memory)), own.kept, self.work.solver.beside.fresh)
+
+    def recall(self, memory: Memory) -> None:
+        refill(self.memory(), memory)
+        self.work.solver.factors.parts[:] = 1 + (np.imag(self.scheme.spectrum.lam) != 0.0)
+        self.rates_known = True
+
     def state_vector(self) -> Floats:
         return np.concatenate(self.parts)
 
@@ -287,6 +310,10 @@ class Stepper:
         blamed = self._law_to_blame()
         if status == SINGULAR and not blamed:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
+        loop = self._lost_loop()
+        if loop:
+            joints = dict(zip(self.model.joint_names, self.state.q.tolist()))
+            return Ending(Cause.NOT_CONVERGED, now, *change_point(loop, joints))
         bent = bent_too_far(self.model, self.state.e)
         if bent:
             return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
@@ -296,6 +323,18 @@ class Stepper:
             return Ending(Cause.NOT_CONVERGED, now, *blamed)
         remedy = "take a smaller step, or more elements or PoseElement if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
+
+    def _lost_loop(self) -> str:
+        """The loop whose constraints have lost most of the rank that they had at the start, or nothing."""
+        kept = self.plant.relations.kept[1] & (self.plant.relations.lines.law == CLOSED)
+        if not kept.any():
+            return ""
+        inputs, there = self.run.inputs, self.model.pack(self.state)
+        before, now = (
+            np.linalg.eigvalsh(impulse_answers(self.model, state, inputs)[np.ix_(kept, kept)])[0]
+            for state in (self.run.start, there)
+        )
+        return self.relating.owners[int(np.flatnonzero(kept)[0])] if now < LOST**2 * before else ""
 
     def _law_to_blame(self) -> tuple[str, str] | None:
         """Of a joint whose friction or stop changed in the last iteration: which of them, and what to try."""

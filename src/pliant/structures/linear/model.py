@@ -30,7 +30,7 @@ from pliant.structures.linear.equations import Equations, equations, load_column
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, LinearSection, observe
-from pliant.structures.linear.stepper import Stepper
+from pliant.structures.linear.stepper import Stepper, products
 from pliant.structures.massless import refuse_massless
 from pliant.structures.small_deviations import drawn_tip_velocity, without_centrifugal_stiffness
 
@@ -209,7 +209,7 @@ class PseudoSpectralArm(ArmFacts):
         """State vectors (n, size) from rows of x and of the rates of prescribed joints."""
         whole = self.to_state(form)
         used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
-        return np.asarray(x[:, used] @ whole[used] + rate @ whole[x.shape[1] :])
+        return products(x[:, used], whole[used]) + products(rate, whole[x.shape[1] :])
 
     def to_state(self, form: NormalForm) -> Floats:
         """(states of x and rates of prescribed joints, size): what each adds to a state vector."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.dense_algebra import on_one_core
 from pliant.model.contract import DONE, Kept, Run
 from pliant.model.stage_method import StageMethod
@@ -26,9 +26,41 @@ from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.ledger import ledger_of
 from pliant.structures.linear.arrays import Floats
 from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
+from pliant.structures.memory import Memory, refill
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
+
+
+@inline_kernel
+def add_product(matrix: Floats, row: Floats, out: Floats) -> None:
+    """out += matrix^T row"""
+    n = row.shape[0]
+    for block in range(n // 4):
+        j = 4 * block
+        # four rows at once, summed in the same order: what comes out is read and written a quarter as often
+        w, x, y, z = row[j], row[j + 1], row[j + 2], row[j + 3]
+        a, b, c, d = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+        for i in range(out.shape[0]):
+            out[i] = out[i] + a[i] * w + b[i] * x + c[i] * y + d[i] * z
+    for j in range(n - n % 4, n):
+        x = row[j]
+        for i in range(out.shape[0]):
+            out[i] += matrix[j, i] * x
+
+
+@kernel
+def add_products(matrix: Floats, rows: Floats, out: Floats) -> None:
+    """out[k] += matrix^T rows[k]"""
+    for k in range(rows.shape[0]):
+        add_product(matrix, rows[k], out[k])
+
+
+def products(rows: Floats, matrix: Floats) -> Floats:
+    """rows @ matrix, each row for itself: in the last bits, none depends on how many others come along."""
+    out = np.zeros((len(rows), matrix.shape[1]))
+    add_products(np.ascontiguousarray(matrix), np.ascontiguousarray(rows), out)
+    return out
 
 
 @kernel
@@ -41,17 +73,7 @@ def march(change: Floats, increments: Floats, states: Floats) -> None:
     n = states.shape[1]
     for k in range(increments.shape[0]):
         own, now, then = increments[k], states[k], states[k + 1]
-        for block in range(n // 4):
-            j = 4 * block
-            # four rows at once, summed in the same order: increments are read and written a quarter as often
-            w, x, y, z = now[j], now[j + 1], now[j + 2], now[j + 3]
-            a, b, c, d = change[j], change[j + 1], change[j + 2], change[j + 3]
-            for i in range(n):
-                own[i] = own[i] + a[i] * w + b[i] * x + c[i] * y + d[i] * z
-        for j in range(n - n % 4, n):
-            x = now[j]
-            for i in range(n):
-                own[i] += change[j, i] * x
+        add_product(change, now, own)
         for i in range(n):
             then[i] = now[i] + own[i]
 
@@ -70,7 +92,7 @@ class StepMaps:
 
     def increments(self, carried: Floats, inputs: Floats, states: int) -> Floats:
         """E of many steps, (steps, stages, states)."""
-        flat = carried @ self.stages.T + inputs @ self.stage_inputs.T
+        flat = products(carried, self.stages.T) + products(inputs, self.stage_inputs.T)
         return np.asarray(flat.reshape(len(carried), len(self.stages) // states, states))
 
 
@@ -100,9 +122,9 @@ def step_maps(A: Floats, B: Floats, method: StageMethod, h: float) -> StepMaps:
 class StageReading:
     """A reading at the stages of a step, over the carried values, all inputs and the accelerations of that stage."""
 
-    of_carried: Floats  # (stages x rows, carried)
-    of_inputs: Floats  # (stages x rows, stages x inputs)
-    of_acceleration: Floats  # (rows, prescribed)
+    of_carried: Floats  # (carried, stages x rows)
+    of_inputs: Floats  # (stages x inputs, stages x rows)
+    of_acceleration: Floats  # (prescribed, rows)
 
     @staticmethod
     @on_one_core
@@ -112,14 +134,16 @@ class StageReading:
         carried = spread @ maps.stages
         carried[:, :n] += np.tile(reading.of_state, (stages, 1))
         direct = np.kron(np.eye(stages), reading.of_input)
-        return StageReading(carried, spread @ maps.stage_inputs + direct, reading.of_acceleration)
+        inputs = spread @ maps.stage_inputs + direct
+        return StageReading(*(np.ascontiguousarray(each.T) for each in (carried, inputs, reading.of_acceleration)))
 
     def at(self, carried: Floats, inputs: Floats, acceleration: Floats) -> Floats:
         """Values (steps, stages, rows)."""
-        steps, stages = acceleration.shape[:2]
-        flat = carried @ self.of_carried.T + inputs @ self.of_inputs.T
-        values = flat.reshape(steps, stages, len(self.of_acceleration))
-        return np.asarray(values + acceleration @ self.of_acceleration.T)
+        steps, stages, prescribed = acceleration.shape
+        shape = (steps, stages, self.of_acceleration.shape[1])
+        flat = products(carried, self.of_carried) + products(inputs, self.of_inputs)
+        given = products(acceleration.reshape(steps * stages, prescribed), self.of_acceleration)
+        return np.asarray(flat.reshape(shape) + given.reshape(shape))
 
 
 Bools = NDArray[np.bool_]
@@ -167,7 +191,8 @@ class Prepared:
     """The maps of one step length, for the states that move."""
 
     maps: StepMaps
-    change: Floats
+    change: Floats  # transposed, as `march` takes it
+    forced: Floats  # transposed
     held: Floats  # (joints, carried) by what torques that are held through the step change it
     ledger: StageReading
     wrench: StageReading
@@ -211,6 +236,9 @@ class Stepper:
         self.x, self.rate = arm.normal_state(self.form, run.start)
         self.readings, self.places = stacked(self.equations)
         self.x_rate: Floats | None = None
+        # which states are the positions of prescribed joints, and where their motions have brought them
+        self.placed = np.arange(len(self.x))[self.equations.at.positions][np.flatnonzero(self.prescribed)]
+        self.place = self.x[self.placed]
         self.to_state = arm.to_state(self.form)
         self.active: Bools = self._stirred_by(self.x != 0.0)
         self.moving = np.flatnonzero(self.active)  # the states that take part
@@ -314,7 +342,8 @@ class Stepper:
             ledger, wrench = (StageReading.of(reading, maps, stages) for reading in readings)
             forced = maps.forced.reshape(len(maps.forced), stages, -1)[:, :, equations.at.drives].sum(axis=1)
             held = np.where(self.prescribed[:, None], 0.0, forced.T)
-            self.prepared[key] = Prepared(maps, np.ascontiguousarray(maps.change.T), held, ledger, wrench)
+            turned = (np.ascontiguousarray(each.T) for each in (maps.change, maps.forced))
+            self.prepared[key] = Prepared(maps, *turned, held, ledger, wrench)
         return self.prepared[key]
 
     def _stretch(self, tables: Tables, begin: int) -> Stretched:
@@ -327,7 +356,10 @@ class Stepper:
         steps = slice(begin, begin + count)
         self._wake(np.asarray(tables.inputs[steps].any(axis=(0, 1))))
         prepared = self.prepare(float(h[0]))
-        increments = tables.inputs[steps].reshape(count, -1) @ prepared.maps.forced.T
+        increments = products(tables.inputs[steps].reshape(count, -1), prepared.forced)
+        # prescribed joints go as far as their motions do, which a rule of integration misses
+        places = np.vstack([self.place[None], tables.end[steps, :, 0]])
+        increments[:, np.searchsorted(self.moving, self.placed)] = np.diff(places, axis=0)
         carried = np.empty((count + 1, len(prepared.change)))
         carried[0] = self._carried(tables.inputs[begin, 0])
         rates = np.vstack([self.rate[None], tables.end[steps, :, 1]])
@@ -359,7 +391,7 @@ class Stepper:
             return
         self.x[now.moving], self.rate = carried[-1, :size], now.rates[end]
         if len(self.given):
-            self.x[self.equations.at.positions][self.given] = now.tables.end[now.begin + end - 1, :, 0]
+            self.place = now.tables.end[now.begin + end - 1, :, 0].copy()
         if self.method.history != 0.0:
             self.x_rate = np.zeros(len(self.x))
             self.x_rate[now.moving] = carried[-1, size:]
@@ -413,11 +445,11 @@ class Stepper:
         """Of kinetic and strain energy in every step."""
         moving = self.moving
         count, at = len(moving), self.equations.at
-        products = done.increments[:, :count] * (done.start[:, :count] + 0.5 * done.increments[:, :count])
-        turned = (done.end_rate - done.start_rate) @ self.form.prescribed_inertia
+        gained = done.increments[:, :count] * (done.start[:, :count] + 0.5 * done.increments[:, :count])
+        turned = products(done.end_rate - done.start_rate, self.form.prescribed_inertia)
         given = 0.5 * (turned * (done.end_rate + done.start_rate)).sum(axis=1)
         strained = (moving >= at.s.start) & (moving < at.s.stop)
-        return products[:, moving < at.z.stop].sum(axis=1) + given, products[:, strained].sum(axis=1)
+        return gained[:, moving < at.z.stop].sum(axis=1) + given, gained[:, strained].sum(axis=1)
 
     def _numerical_loss(self, done: Stepped) -> Floats:
         """What a damped method takes in every step: the energy of its combination of the stage increments."""
@@ -429,7 +461,7 @@ class Stepper:
         y = np.einsum("s,ksn->kn", self.method.dissipation, E)[:, moving < at.s.stop]
         # the increments of prescribed rates are h A times the accelerations
         turned = done.h * np.einsum("s,st,ktj->kj", self.method.dissipation, self.method.A, done.acceleration)
-        given = ((turned @ self.form.prescribed_inertia) * turned).sum(axis=1)
+        given = (products(turned, self.form.prescribed_inertia) * turned).sum(axis=1)
         return np.asarray(0.5 * ((y * y).sum(axis=1) + given))
 
     def state_vector(self) -> Floats:
@@ -439,6 +471,17 @@ class Stepper:
         """The present state and ledger to a row of the output."""
         self.kept_x[row], self.kept_rate[row] = self.x, self.rate
         self.ledger.rows[row] = self.ledger.now
+
+    def memory(self) -> Memory:
+        self.enter()
+        rate = np.zeros(0) if self.x_rate is None else self.x_rate
+        return self.x, self.rate, self.place, rate, self.active, self.used, self.ledger.now, self.ledger.worst
+
+    def recall(self, memory: Memory) -> None:
+        own = self.memory()
+        self.x_rate = memory[3].copy() if memory[3].shape == self.x.shape else None
+        refill((*own[:3], *own[4:]), (*memory[:3], *memory[4:]))
+        self.moving = np.flatnonzero(self.active)
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""

@@ -24,6 +24,7 @@ from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import set_block, times
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, scale, sub
+from pliant.structures.change_points import LOOSE, RANK_COLUMNS, near_change_point
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC
@@ -62,6 +63,7 @@ class Fit(NamedTuple):
     t: Floats  # (nodes, 6) velocities that fit
     impulse: Floats  # (nodes, 6) momentum of the one less that of the other, node frames
     driven_work: Floats  # (coordinates + 1,) impulsive work of the drives and of the base
+    rank: Floats  # (lines, 4) see `change_points`
 
 
 def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
@@ -82,7 +84,8 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     any_driven = bool(np.any(mechanism.coordinates.prescribed)) or base_moves
     parted = tree._replace(joint_type=joint_type, parent=parent)
     tools = (new_factors(nodes), new_increment(nodes), beside.new_line_factors(mechanism, kept & closed))
-    arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), (nodes, 6), coordinates + 1))
+    ranks = (len(lines.law), RANK_COLUMNS)
+    arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), (nodes, 6), coordinates + 1, ranks))
     return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), condensed, *arrays)
 
 
@@ -204,7 +207,7 @@ def measure_closing(lines: Lines, at: Moment, fit: Fit) -> None:
     line_gradients(lines, at, at, at.R, gradient)
     for k in range(lines.measure.shape[0]):
         own.rhs[k] = 0.0
-        if own.kept[k]:
+        if own.kept[k] and fit.rank[k, LOOSE] == 0.0:
             own.rhs[k] = -beside.along_line(lines, k, gradient, at.R, fit.t)
             own.rhs[k] -= beside.along_line(lines, k, gradient, at.R, fit.increment.t)
 
@@ -218,13 +221,14 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     beside.fill_answers(fit.tree, lines, fit.step, at.R, (prescribed, fit.active, fit.factors), inc, own)
     for k in range(count):
         for j in range(count):
-            own.LU[k, j] = own.S[k, j] if own.kept[k] and own.kept[j] else (1.0 if j == k else 0.0)
+            both = own.kept[k] and own.kept[j] and fit.rank[k, LOOSE] + fit.rank[j, LOOSE] == 0.0
+            own.LU[k, j] = own.S[k, j] if both else (1.0 if j == k else 0.0)
     failed = beside.dense_factorise(own.LU, own.order)
     if failed >= 0:
         return failed
     beside.dense_solve(own.LU, own.order, own.rhs, fit.step.impulse)
     for k in range(count):
-        if own.kept[k]:
+        if own.kept[k] and fit.rank[k, LOOSE] == 0.0:
             for i in range(inc.t.shape[0]):
                 if fit.active[i]:
                     add_to(fit.step.impulse[k], load6(own.t[k], i), fit.t, i)
@@ -232,6 +236,32 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
         else:
             fit.step.impulse[k] = 0.0
     return -1
+
+
+@inner_kernel
+def follow_momentum(fit: Fit, kept: Bools, impulse: Floats) -> bool:
+    """Loosen lines across change points, also those that steps have ``kept``; whether any has become loose or tight."""
+    own, D, changed = fit.lines, fit.lines.LU, False  # nobody asks for the factors again
+    for k in range(own.kept.shape[0]):
+        if not own.kept[k]:
+            continue
+        pivot = own.S[k, k]
+        for j in range(k):
+            if own.kept[j] and fit.rank[j, LOOSE] == 0.0:
+                D[k, j] = own.S[k, j]
+                for m in range(j):
+                    if own.kept[m] and fit.rank[m, LOOSE] == 0.0:
+                        D[k, j] -= D[k, m] * D[j, m] * D[m, m]
+                D[k, j] /= D[j, j]
+                pivot -= D[k, j] * D[k, j] * D[j, j]
+        D[k, k] = pivot
+        before = fit.rank[k, LOOSE] > 0.0
+        loose = near_change_point(fit.rank[k], abs(pivot))
+        if loose:
+            impulse[k] = 0.0
+        if loose != before:
+            kept[k], changed = not loose, True
+    return changed
 
 
 @inner_kernel

@@ -12,6 +12,7 @@ from pliant.spatial.rows import copy_to, lay, load3, load9, store
 from pliant.spatial.se3 import angular, linear
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, scale, sub
+from pliant.structures.change_points import LOOSE
 from pliant.structures.energy_ledger import KINETIC, ROUNDING, STRAIN, RunningLedger, close_projection, close_step
 from pliant.structures.nodal import motion as moving
 from pliant.structures.nodal.balance import (
@@ -24,11 +25,11 @@ from pliant.structures.nodal.balance import (
     port_flows,
 )
 from pliant.structures.nodal.codes import ELEMENT
-from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
+from pliant.structures.nodal.consistency import Fit, fit_velocities, follow_momentum, node_velocity, renew_drag
 from pliant.structures.nodal.element import LARGEST_BEND, measure_element, node_distance, too_bent
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, Motion, Past, Step
-from pliant.structures.nodal.newton import PLACE, Control, Solver, solve_step, work_of_closing
+from pliant.structures.nodal.newton import HAVE_FACTORS, PLACE, Control, Solver, solve_step, work_of_closing
 from pliant.structures.relations import BUSHING, CLOSED, measure_lines
 from pliant.structures.relative_pose import K
 from pliant.structures.stepping import (
@@ -108,6 +109,7 @@ def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -
 
 
 LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
+OPEN = 1e-3  # m or rad, of a loose one: more than what momentum leaves
 
 
 class Tables(NamedTuple):
@@ -182,7 +184,7 @@ def take_end(end: Moment, start: Moment) -> None:
 
 
 @inline_kernel
-def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control) -> int:
+def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, rank: Floats, control: Control) -> int:
     """Whether the end of a step is none: an element or a bushing turned beyond what it can measure, a loop opened.
 
     Constraints left out as redundant must stay closed by themselves; prescribed motions may contradict them.
@@ -193,7 +195,8 @@ def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control)
             control.counts[PLACE] = i
             return TOO_BENT
     for k in range(end.phi.shape[0]):
-        if lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_VIOLATION:
+        most = LARGEST_VIOLATION if rank[k, LOOSE] == 0.0 else OPEN
+        if lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > most:
             control.counts[PLACE] = k
             return LOOP_OPENED
         if lines.measure[k] == BUSHING and end.bushing[k, K] > LARGEST_BEND:
@@ -278,7 +281,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         begin_step(mechanism, motion)
         status = solve_step(mechanism, motion, work.solver, control)
         if status == CONVERGED:
-            status = refuse_end(mechanism, motion.end, work.solver.lines.kept, control)
+            status = refuse_end(mechanism, motion.end, work.solver.lines.kept, work.fit.rank, control)
         work.inside[0] = done * tables.h[n]
         if status == CONVERGED:
             done += width
@@ -286,6 +289,8 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
             status = accept(mechanism, time, work)
             if status != CONVERGED:
                 return status
+            if work.fit.rank.shape[0] > 0 and follow_momentum(work.fit, work.solver.lines.kept, motion.step.impulse):
+                control.memory[HAVE_FACTORS] = 0.0
             level = next_level(level, done)
         else:
             level += 1

@@ -17,6 +17,7 @@ from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loads import BASE_COLUMNS, base_table
+from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats
 from pliant.structures.nodal.motion import new_motion, new_past
@@ -84,7 +85,8 @@ class Stepper:
         self.keep(0)
         begin = float(self.run.grid[0])
         # a run that goes on from a later time was asked before
-        if not started or begin == 0.0:
+        first = self.run.after is not None and begin == self.run.origin
+        if not started or begin == 0.0 or first:
             refuse_massless_joints(self.model.structure, self.mechanism, *self.posture()[2:])
         if not started:
             return Ending(Cause.SINGULAR, begin, "the start", "give every moving part an inertia")
@@ -114,6 +116,15 @@ class Stepper:
         out, ledger = self.output, self.ledger
         out.x[row] = self.state_vector()
         out.sums[row], out.joints[row], out.loads[row] = ledger.sums, ledger.joints, ledger.loads
+
+    def memory(self) -> Memory:
+        step, end = self.work.solver.lines, self.work.fit.lines
+        return (*numbers_of((self.work, self.control.memory)), step.kept, end.kept, step.order)
+
+    def recall(self, memory: Memory) -> None:
+        if sorted(memory[-1].tolist()) != list(range(len(memory[-1]))):
+            raise InvalidInput("what the run remembers is no order of its constraints; simulate it again")
+        refill(self.memory(), memory)
 
     def posture(self) -> tuple[Structure, Bools, Floats, Floats]:
         """Where the nodes are, as far as a question about closed loops needs it."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.structures.change_points import RANK_COLUMNS
 from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.tree.columns import MOTION_COLUMNS, NUMBERS, SAME_VELOCITY, SERVO_COLUMNS
 from pliant.structures.tree.flexibility import Condensed, none_condensed
@@ -219,6 +220,7 @@ class Step(NamedTuple):
     AG: Floats  # (constraints, n) rows of factors^-1 G^T
     S: Floats  # (constraints, constraints)
     kept: Bools  # (constraints,) whether a constraint says more than those before it
+    rank: Floats  # (constraints, 4) see `change_points`
     slope: Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
     joints: JointStep
 
@@ -248,7 +250,7 @@ def new_step(mechanism: Mechanism) -> Step:
         "turn": (3, rows, 2), "past": (4, n), "stiffness": (n, n), "factors": (n, n), "motion": motion,
         "motion_end": motion, "number": NUMBERS, "wrench": (len(mechanism.wrenches.load), 6), "loop": constraints,
         "violation": constraints, "G": (constraints, n), "AG": (constraints, n), "S": (constraints, constraints),
-        "slope": (len(mechanism.springs.laws.coordinate), 3),
+        "rank": (constraints, RANK_COLUMNS), "slope": (len(mechanism.springs.laws.coordinate), 3),
     }  # fmt: skip
     arrays = {name: z(shapes.get(name, n)) for name in Step._fields if name not in ("kept", "joints")}
     own, shaped = {name: arrays[name] for name in JointStep._fields if name in arrays}, mechanism.shapes.S.shape[1] > 0

@@ -16,6 +16,7 @@ from pliant.mechanics.joint_laws import SAME_SLOPE, STOP_STIFFNESS, friction_for
 from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, scale, sub
+from pliant.structures.change_points import LOOSE
 from pliant.structures.loop_constraints import ALONG, DIRECTION
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import Drives, JointLaws, Loops, Mechanism, Servos, Signals, Springs, Step, Wrenches
@@ -340,7 +341,7 @@ def factorise_row(step: Step, k: int) -> None:
     for j in range(k):
         if step.kept[j]:
             S[k, k] -= S[k, j] * S[k, j] * S[j, j]
-    step.kept[k] = S[k, k] > REDUNDANT * before
+    step.kept[k] = S[k, k] > REDUNDANT * before and step.rank[k, LOOSE] == 0.0
 
 
 @inner_kernel

@@ -32,6 +32,7 @@ import math
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.vectors import add, apply, dot, product
+from pliant.structures.change_points import LOOSE, near_change_point
 from pliant.structures.energy_ledger import REST
 from pliant.structures.tree import clouds, recursions
 from pliant.structures.tree import columns as at
@@ -321,6 +322,25 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     end_pass(mechanism.tree, mechanism.shapes, step)
     step.number[at.LIFTED] = lifted
     step.number[at.FITTED] = before - step.number[at.T_END]
+    return True
+
+
+OPEN = 1e-3  # of its size: violation of a loose constraint that is more than what momentum leaves
+
+
+@inner_kernel
+def follow_momentum(mechanism: Mechanism, step: Step) -> bool:
+    """Loosen constraints across change points, by the factors of `fit_velocities`; False if a loose one opens."""
+    for k in range(step.loop.shape[0]):
+        if step.rank[k, LOOSE] > 0.0:  # else the impulses of the fit stay where they are
+            acting.constraints(mechanism.loops, step.motion_end, step.violation)
+            break
+    for k in range(step.loop.shape[0]):
+        loose = step.rank[k, LOOSE] > 0.0
+        if loose and abs(step.violation[k]) > OPEN * acting.constraint_size(mechanism.loops, k, step):
+            return False
+        if (loose or step.kept[k]) and near_change_point(step.rank[k], step.S[k, k]):
+            step.loop[k] = 0.0
     return True
 
 

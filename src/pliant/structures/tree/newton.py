@@ -23,6 +23,7 @@ import math
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import SMOOTHING, STATIC
 from pliant.spatial.rows import dot6, load6, store
+from pliant.structures.change_points import LOOSE
 from pliant.structures.energy_ledger import EXCHANGED, STEPS
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 from pliant.structures.tree import columns as at
@@ -252,7 +253,8 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     for k in range(step.loop.shape[0]):
         size = acting.constraint_size(mechanism.loops, k, step)
         step.number[at.TIED] += abs(step.loop[k]) * size
-        shut = shut and abs(step.violation[k]) <= ROUNDINGS * rule.ROUND_OFF * size
+        small = abs(step.violation[k]) <= ROUNDINGS * rule.ROUND_OFF * size
+        shut = shut and (small or step.rank[k, LOOSE] > 0.0)
     return shut
 
 

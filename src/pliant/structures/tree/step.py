@@ -22,6 +22,7 @@ from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDI
 from pliant.structures.stepping import (
     CONVERGED,
     DEEPEST,
+    LOOP_OPENED,
     NOT_FINITE,
     SINGULAR,
     between_samples,
@@ -426,6 +427,8 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
             step.number[at.FITTED] = 0.0
             if step.loop.shape[0] > 0 and not rule.fit_velocities(mechanism, step, ledger):
                 return SINGULAR
+            if step.loop.shape[0] > 0 and not rule.follow_momentum(mechanism, step):
+                return LOOP_OPENED
             enter_midpoint(mechanism, step, ledger, tables.end[n] - (1.0 - done) * tables.h[n])
             rule.remember(step)
             take_end(mechanism, step, ledger)

@@ -13,9 +13,12 @@ from pliant.model.sampling import servos_inside
 from pliant.model.schedule import WITHIN, samples_of
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
+from pliant.structures.change_points import LARGEST, LEFT, NEAR
 from pliant.structures.energy_ledger import KINETIC, STRAIN
 from pliant.structures.ledger import ledger_of
-from pliant.structures.stepping import NOT_CONVERGED, SINGULAR
+from pliant.structures.loop_constraints import change_point, closing_rows
+from pliant.structures.memory import Memory, numbers_of, refill
+from pliant.structures.stepping import LOOP_OPENED, NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.arrays import Mechanism, Servos
 from pliant.structures.tree.columns import SAME_VELOCITY, SERVO_COLUMNS
 from pliant.structures.tree.motion import Floats
@@ -47,7 +50,7 @@ class Stepper:
         self.servo_joints = np.array([arm.joint_names.index(servo.joint) for servo in inside], np.int64)
         self.samples = np.zeros((len(run.grid) - 1, len(inside)), np.bool_)
         for k, servo in enumerate(inside):
-            self.samples[:, k] = samples_of(run.grid, servo.period)
+            self.samples[:, k] = samples_of(run.grid, servo.period, run.origin)
         self.commanded = np.zeros(len(inside))
         laws = [[getattr(servo, name) for name in SERVO_LAW] for servo in inside]
         servos = np.array(laws, float).reshape(len(inside), SERVO_COLUMNS)
@@ -58,6 +61,16 @@ class Stepper:
         self.work = new_work(self.mechanism, loads, q, v)
         self.work.step.number[SAME_VELOCITY] = PART_OF_TOLERANCE * run.newton_tolerance.displacement
         self.output = new_output(self.mechanism, loads, len(run.schedule.tau) + 1)
+
+    @property
+    def held(self) -> Floats:
+        return self.work.step.held
+
+    def memory(self) -> Memory:
+        return (*numbers_of(self.work), self.work.step.kept)
+
+    def recall(self, memory: Memory) -> None:
+        refill(self.memory(), memory)
 
     def command(self, rates: Floats) -> None:
         """What the servos are to reach from now on."""
@@ -100,6 +113,11 @@ class Stepper:
         if status == SINGULAR:
             remedy = f"take smaller steps, or {mass}" if self.explicit else mass
             return Ending(Cause.SINGULAR, time, "the mass matrix", remedy)
+        loop = self._lost_loop()
+        if loop:
+            cause = Cause.LOOP_OPENED if status == LOOP_OPENED else Cause.NOT_CONVERGED
+            q = self.work.step.q[self.system.structure.joints]
+            return Ending(cause, time, *change_point(loop, dict(zip(self.model.joint_names, q.tolist()))))
         law = int(self.work.ledger.counts[3])
         if status == NOT_CONVERGED and law >= 0:
             coordinate = self.mechanism.springs.laws.coordinate[law]
@@ -108,6 +126,12 @@ class Stepper:
             return Ending(Cause.NOT_CONVERGED, time, *self.model.law_to_blame(joint, position))
         cause = Cause.NOT_CONVERGED if status == NOT_CONVERGED else Cause.NOT_FINITE
         return Ending(cause, time, "a step", "take smaller steps, or check the sizes of loads and drives")
+
+    def _lost_loop(self) -> str:
+        """The loop whose constraints are about to lose their rank, or nothing."""
+        rank, own = self.work.step.rank, [loop.name for loop in self.model.robot.loops for _ in closing_rows(loop)]
+        near = (rank[:, LARGEST] > 0.0) & (rank[:, LEFT] < NEAR)
+        return own[int(np.argmin(np.where(near, rank[:, LEFT], np.inf)))] if near.any() else ""
 
     def keep(self, row: int) -> None:
         """The present state and ledger to a row of the output."""
