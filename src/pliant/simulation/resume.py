@@ -72,7 +72,7 @@ def chosen_before(after: Continuation) -> Integrator | None:
     kinds = {kind.__name__: kind for kind in (Gauss, Radau, GeneralizedAlpha, RungeKuttaGill, IDA)}
     if name not in kinds:
         raise InvalidInput(f"the file names the integrator {clip(repr(name))}, which is none; give one to resume with")
-    return cast(Integrator, kinds[name](**numbers))
+    return kinds[name](**numbers)
 
 
 def same_model(trajectory: Trajectory, given: Model | None) -> Model:

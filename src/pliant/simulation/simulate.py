@@ -212,8 +212,8 @@ def simulated_from(
     clock = time.perf_counter()
     start = consistent_start(model, after.time) if initial is None else checked_state(model, initial)
     if joints and initial is not None:
-        parts = (model.layout.part(start, name) for name in ("joint_position", "joint_rate"))
-        sources.refuse_contradicted_start(model.inputs, joints, *parts, after.time)
+        position, rate = (model.layout.part(start, name) for name in ("joint_position", "joint_rate"))
+        sources.refuse_contradicted_start(model.inputs, joints, position, rate, after.time)
     components = getattr(model, "components", ())
     substitution = "; ".join(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part

@@ -340,10 +340,10 @@ class Stepper:
             maps = step_maps(A, B, self.method, h)
             readings = (self.readings.restricted(active), equations.root_wrench.restricted(active))
             ledger, wrench = (StageReading.of(reading, maps, stages) for reading in readings)
-            forced = maps.forced.reshape(len(maps.forced), stages, -1)[:, :, equations.at.drives].sum(axis=1)
-            held = np.where(self.prescribed[:, None], 0.0, forced.T)
-            turned = (np.ascontiguousarray(each.T) for each in (maps.change, maps.forced))
-            self.prepared[key] = Prepared(maps, *turned, held, ledger, wrench)
+            driven = maps.forced.reshape(len(maps.forced), stages, -1)[:, :, equations.at.drives].sum(axis=1)
+            held = np.where(self.prescribed[:, None], 0.0, driven.T)
+            change, forced = (np.ascontiguousarray(each.T) for each in (maps.change, maps.forced))
+            self.prepared[key] = Prepared(maps, change, forced, held, ledger, wrench)
         return self.prepared[key]
 
     def _stretch(self, tables: Tables, begin: int) -> Stretched:
