@@ -47,9 +47,9 @@ def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) 
 
 def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
     """Equal steps between consecutive marks, from the last mark before ``begin`` on, and their lengths."""
-    gaps = np.diff(marks)
-    counts = np.maximum(1, np.ceil(gaps / step - 1e-6)).astype(np.int64)
-    lengths = np.where(np.abs(gaps - counts * step) <= ROUNDING * step, step, gaps / counts)
+    widths = np.diff(marks)
+    counts = np.maximum(1, np.ceil(widths / step - 1e-6)).astype(np.int64)
+    lengths = np.where(np.abs(widths - counts * step) <= ROUNDING * step, step, widths / counts)
     first = max(0, int(np.searchsorted(marks[:-1], begin + ROUNDING * step, side="right")) - 1)
     kept, own = counts[first:], lengths[first:]
     last = np.cumsum(kept)
