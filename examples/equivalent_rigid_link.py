@@ -18,54 +18,43 @@ SWINGS = {  # joints that turn, by how many radians, and in how many seconds
 FEW, SIX = (pl.EquivalentRigidLink(elements=8, basis=pl.equivalent_rigid_link.Modes(count=count)) for count in (0, 6))
 
 strip = SIX.compile(pl.load(pl.library.path("steel_strip")))
-print(strip.truncation["strip"])  # before anything is simulated
+print(strip.truncation["strip"])
 
 
-def led(
-    formulation: pl.EquivalentRigidLink | pl.GeometricallyExact | pl.Rigid, name: str, duration: float
-) -> pl.Trajectory:
+def led(chosen: pl.EquivalentRigidLink | pl.GeometricallyExact | pl.Rigid, name: str, duration: float) -> pl.Trajectory:
     """A run in which all joints are led, and held for half that time after."""
-    arm = formulation.compile(pl.load(pl.library.path(name)))
+    arm = chosen.compile(pl.load(pl.library.path(name)))
     start = arm.layout.part(arm.initial_state(), "joint_position").tolist()
     turns = [SWINGS[name][0].get(joint, 0.0) for joint in arm.joint_names]
     motions = [pl.motions.Quintic(at, at + turn, duration) for at, turn in zip(start, turns)]
     model = pl.connect(arm, *map(pl.PrescribedMotion, arm.joint_names, motions))
     rest, times = pl.equilibrium(model).state, np.linspace(0.0, 1.5 * duration, 61)
-    run = pl.simulate(model, times[-1], pl.Gauss(2, duration / 400), initial=rest, outputs=times)
-    assert run.ending.completed, run.ending
-    return run
+    return pl.simulate(model, times[-1], pl.Gauss(2, duration / 400), initial=rest, outputs=times)
 
 
 def apart(one: pl.Trajectory, other: pl.Trajectory) -> float:
-    """Largest distance of two tips."""
     return float(np.linalg.norm(one.tip_position - other.tip_position, axis=1).max())
 
 
-deflection: dict[str, list[float]] = {}  # of the reach
-error: dict[str, list[list[float]]] = {}  # of the deflection, without and with modes between root and tip
-warned: dict[str, list[bool]] = {}
+deflection: dict[str, list[float]] = {name: [] for name in SWINGS}  # of the reach
+error: dict[str, list[list[float]]] = {name: [] for name in SWINGS}  # of the deflection, without modes and with them
+warned: dict[str, list[bool]] = {name: [] for name in SWINGS}
 for name, (_, durations) in SWINGS.items():
     reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
-    deflection[name], error[name], warned[name] = [], [], []
     for each in durations:
         exact, few, six = (led(formulation, name, each) for formulation in (pl.GeometricallyExact(degree=4), FEW, SIX))
         deflected = apart(exact, led(pl.Rigid(), name, each))
         deflection[name].append(deflected / reach)
         error[name].append([apart(run, exact) / deflected for run in (few, six)])
         warned[name].append(bool(six.warnings()))
-        off = " and ".join(f"{100 * part:.1f} %" for part in error[name][-1])
-        print(f"{name}: deflected by {deflection[name][-1]:.1e} of the reach; of this, off by {off}")
-print(f"energy kept to {six.ledger.worst_ratio:.0e}")
+        print(f"{name}: {deflected / reach:.1e} of the reach deflected, of this off by", *np.round(error[name][-1], 3))
 
 with styled(6.4, 4.0) as figure:
     axes = figure.subplots()
     for k, name in enumerate(SWINGS):
         bent, off = 100 * np.array(deflection[name]), 100 * np.array(error[name])[:, 1]
         axes.loglog(bent, off, "o-", color=color(k), markersize=5, markerfacecolor="white", label=name)
-        axes.loglog(bent[warned[name]], off[warned[name]], "o", color=color(k), markersize=5)
-    axes.plot([], [], "o", color="black", markersize=5, label="the run warns")
-    axes.set_xlabel("deflection of the tip [% of the reach]")
-    axes.set_ylabel("distance from geometrically exact\n[% of the deflection]")
-    axes.set_title("What small deflections miss, with six modes a link")
+        axes.loglog(bent[warned[name]], off[warned[name]], "o", color=color(k), markersize=5)  # the run warns
+    axes.set(xlabel="deflection [% of the reach]", ylabel="distance from geometrically exact [% of it]")
     axes.legend()
     figure.savefig("equivalent_rigid_link_error.png", dpi=160)

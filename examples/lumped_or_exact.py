@@ -4,8 +4,6 @@ Four arms of the library, at rest under their weight, are led through the same a
 n fields per link the tip is off by less than 0.6 / n^2 of the largest deflection, if that is below 2/3 of the reach.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import pliant as pl
@@ -38,11 +36,10 @@ def apart(one: np.ndarray, other: np.ndarray, reach: float) -> float:
     return float(np.linalg.norm(one - other, axis=1).max()) / reach
 
 
-deflection: dict[str, list[float]] = {}
-difference: dict[str, list[list[float]]] = {}
+deflection: dict[str, list[float]] = {name: [] for name in SWINGS}
+difference: dict[str, list[list[float]]] = {name: [] for name in SWINGS}
 for name, (_, durations) in SWINGS.items():
     reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
-    deflection[name], difference[name] = [], []
     for each in durations:
         path = led(pl.GeometricallyExact(degree=4), name, each)
         deflection[name].append(apart(path, led(pl.Rigid(), name, each), reach))
@@ -57,8 +54,7 @@ with styled(7.6, 6.0) as figure:
             panel.loglog(deflection[name], errors, "o-", color=color(k), markersize=4, label=words)
         panel.loglog(deflection[name], deflection[name], ":", color=INK, label="rigid arm")
         panel.set_title(name)
-    for below, beside in zip(panels[1], panels[:, 0]):
-        below.set_xlabel("largest deflection of the tip / reach")
-        beside.set_ylabel("error of the tip / reach")
+    figure.supxlabel("largest deflection of the tip / reach")
+    figure.supylabel("error of the tip / reach")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(FIELDS) + 1)
     figure.savefig("lumped_error.png", dpi=160)

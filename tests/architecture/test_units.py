@@ -95,7 +95,7 @@ def test_units_are_si() -> None:
 
 
 def symbols_of(unit: str) -> set[str]:
-    # a gain may be per reading, whose unit is that of the sensor
-    plain = unit.removesuffix(" per unit of the reading")
+    # a reference may be a reading, and a gain per reading, whose unit is that of the sensor
+    plain = unit.removesuffix("unit of the reading").removesuffix(" per ")
     words = plain.replace(" or ", " ").replace(",", " ").replace("/", " ").split()
     return {word.split("^")[0] for word in words}

@@ -84,7 +84,10 @@ def test_a_jump_that_no_step_ends_at_spoils_the_order() -> None:
     assert np.log2(errors[0] / errors[-1]) / 2 < 2.5
 
 
-@pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
+ASKED = (1e-4, 1e-6, 1e-8)
+
+
+@pytest.mark.parametrize("accuracy", ASKED)
 def test_runs_keep_the_accuracy_asked_for(arm_and_answer: tuple[Model, np.ndarray], accuracy: float) -> None:
     model, answer = arm_and_answer
     trajectory = pl.simulate(model, UNTIL, outputs=8, accuracy=accuracy)
@@ -100,8 +103,10 @@ def test_runs_keep_the_accuracy_asked_for(arm_and_answer: tuple[Model, np.ndarra
 def test_more_accuracy_costs_more_steps_and_gives_it() -> None:
     model = free_tumbler()
     answer = tip(model, pl.Gauss(8, 5e-4, tolerance=1e-13))
-    runs = [pl.simulate(model, UNTIL, outputs=1, accuracy=accuracy) for accuracy in (1e-4, 1e-6, 1e-8)]
+    runs = [pl.simulate(model, UNTIL, outputs=1, accuracy=accuracy) for accuracy in ASKED]
     steps = [run.statistics["steps"] for run in runs]
     errors = [float(np.linalg.norm(run.tip_position[-1] - answer)) for run in runs]
     assert steps[0] < steps[1] < steps[2]
-    assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2]
+    # by order 6 all lie far below what is asked, the last ones near what the answer leaves
+    assert errors[0] > errors[1] > errors[2]
+    assert all(error <= asked * model.reach for error, asked in zip(errors, ASKED, strict=True))

@@ -30,7 +30,7 @@ from pliant.model.error_estimate import ErrorEstimate, local_errors
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
-from pliant.simulation.driver import Progress, advance
+from pliant.simulation.driver import Progress, advance, not_begun
 from pliant.simulation.grid import corners, divided, step_grid, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
@@ -467,16 +467,21 @@ def find(
 ) -> Found:
     """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
     search = Search(model, until, accuracy, start, outputs, progress, after)
+    row, mean = search.row(search.own), 1.0
     try:
         return _found(search)
+    except KeyboardInterrupt:  # between trials, such as while it is looked at what steps follow users' signals
+        chosen = search.integrator(mean)
+        asked = row.model.inputs, chosen.method, chosen.newton_tolerance
+        record = not_begun(row.model, Run(row.start, search.base, search.wanted, *asked, after=after))
     except Stopped as stopped:
-        record, mean = stopped.record, stopped.mean
+        row, record, mean = stopped.row, stopped.record, stopped.mean
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
             mean = max(mean, ceil(float(np.max(np.diff(search.base))) / Gauss().step))
-            row, search.shares = stopped.row, np.ones_like(search.shares)
+            search.shares = np.ones_like(search.shares)
             record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
-        told = ErrorEstimate(nan, nan, search.scale, accuracy)
-        return Found(stopped.row.model, stopped.row.start, record, search.integrator(mean), told, search.trials)
+    told = ErrorEstimate(nan, nan, search.scale, accuracy)
+    return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
 
 
 def _found(search: Search) -> Found:

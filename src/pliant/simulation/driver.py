@@ -100,6 +100,13 @@ def drive(stepper: Stepper[T]) -> Record:
     return _record(driven, ending)
 
 
+def not_begun(model: Model, run: Run) -> Record:
+    """What is kept of a run that Ctrl-C ends before its first step: the start."""
+    driven = Driven(model.stepper(run))
+    driven.stepper.start()
+    return _record(driven, Ending(Cause.INTERRUPTED, float(run.grid[0]), remedy=INTERRUPTED_REMEDY))
+
+
 def _record(driven: Driven[T], ending: Ending) -> Record:
     """What the steps kept; where a run stopped between two rows, its last state too."""
     stepper, done, rates = driven.stepper, driven.done, np.array(driven.rates or np.zeros((0, 0)))

@@ -329,8 +329,8 @@ def _with_its_bend(
 
 
 def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
-    """Order and mean length."""
-    if isinstance(integrator, IDA):
+    """Order and mean length, where they are known."""
+    if isinstance(integrator, IDA) or len(record.time) < 2:
         return None
     return integrator.method.order, float(record.time[-1] - record.time[0]) / max(
         record.statistics.get("steps", 1.0), 1.0

@@ -53,10 +53,13 @@ def longest_step(inputs: Inputs, names: tuple[str, ...], until: float, step: flo
     if not _varies(inputs):
         return step
     tried, share = step, FOLLOWED
-    while until / tried < MOST_TO_FOLLOW:
-        if max(missed_shares(inputs, names, until, tried, rule).values(), default=0.0) <= share:
-            return tried
-        tried, share = tried / 2.0, WELL_FOLLOWED  # steps that are changed at all shall serve well
+    try:
+        while until / tried < MOST_TO_FOLLOW:
+            if max(missed_shares(inputs, names, until, tried, rule).values(), default=0.0) <= share:
+                return tried
+            tried, share = tried / 2.0, WELL_FOLLOWED  # steps that are changed at all shall serve well
+    except InvalidInput:  # a function that fails somewhere ends the run there
+        pass
     return step
 
 
