@@ -55,12 +55,23 @@ def test_a_rhombus_that_is_nearly_flat_moves_and_has_one_freedom() -> None:
     assert len(pl.modes(arm).frequency) == 1
 
 
-def test_a_rhombus_driven_flat_stops_and_names_its_joints() -> None:
+@pytest.mark.parametrize("step", [5e-3, 2e-3, 1e-3, 5e-4])
+def test_a_rhombus_driven_flat_goes_on_by_its_momentum_or_stops_and_names_its_joints(step: float) -> None:
+    """Its angles stay those of a parallelogram, b = -a and c = a + pi, whatever the step; it never folds."""
     turning = pl.PrescribedMotion("a", pl.motions.SmoothStart(-2.0, 0.05, position=0.5))
-    run = pl.simulate(pl.connect(rhombus(0.5), turning), 0.6, METHOD)
-    assert run.ending.cause in (Cause.NOT_CONVERGED, Cause.LOOP_OPENED, Cause.SINGULAR)
-    assert run.ending.time == pytest.approx(0.275, abs=0.01), "half a radian at two a second, after a start of 0.05 s"
-    assert "loop 'close' is nearly singular there: joints 'a', 'b', 'c'" in str(run.ending)
+    run = pl.simulate(pl.connect(rhombus(0.5), turning), 0.6, replace(METHOD, step=step))
+    if run.ending.completed:
+        a, b, c = run.joint_position.T
+        # the constraint that loses its rank is loose for a few steps, by less than half of what the drive turns in one
+        allowed = np.where(np.abs(run.time - 0.275) < 5.5 * step, 0.5 * 2.0 * step, 1e-6)
+        assert np.all(np.abs(b + a) <= allowed)
+        assert np.all(np.abs(c - a - math.pi) <= allowed)
+    else:
+        assert run.ending.cause in (Cause.NOT_CONVERGED, Cause.LOOP_OPENED, Cause.SINGULAR)
+        assert run.ending.time == pytest.approx(0.275, abs=0.01), (
+            "half a radian at two a second, after a start of 0.05 s"
+        )
+        assert "loop 'close' is nearly singular there: joints 'a', 'b', 'c'" in str(run.ending)
 
 
 def test_a_flat_rhombus_of_links_that_bend_is_not_singular() -> None:
