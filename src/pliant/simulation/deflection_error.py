@@ -21,7 +21,7 @@ from pliant.model.contract import Arm
 from pliant.model.error_estimate import SLOWED, ErrorEstimate
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
-from pliant.robot import FlexibleLink
+from pliant.robot import FlexibleLink, RigidLink
 from pliant.robot.joint import WholeJoint
 
 MOST_UNKNOWNS = 600  # of a finer mesh; beyond, its modes take seconds
@@ -165,9 +165,15 @@ class Bend:
         return Share(found, float(self.frequency[worst]), float(off[worst]))
 
 
+def deflects(model: Arm) -> bool:
+    """Whether links bend in it: only then deflections can be off."""
+    arm: Arm = getattr(model, "arm", model)
+    return hasattr(arm.formulation, "finer") and any(not isinstance(link, RigidLink) for link in arm.robot.links)
+
+
 def rows_looked_at(steps: int) -> int:
     """Of a run: many where that costs little of it."""
-    return int(np.clip(steps // 4, FEWEST_ROWS, MOST_ROWS))
+    return int(np.clip(steps // 8, FEWEST_ROWS, MOST_ROWS))
 
 
 def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) -> Bend:

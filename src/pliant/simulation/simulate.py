@@ -226,7 +226,7 @@ def simulated_from(
     if integrator is None:
         begin = start, initial is not None
         found = accurate.find(model, until, asked, begin, outputs, progress, after)
-        if accuracy is None and isinstance(model, Arm):
+        if accuracy is None and isinstance(model, Arm) and deflection_error.deflects(model):
             found = _with_its_bend(found, model, (until, begin, outputs, progress), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
@@ -339,6 +339,8 @@ def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
 
 def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[int, float] | None) -> tuple[str, ...]:
     """Loads that the mesh does not resolve, and errors that are a part of the deflection which matters."""
+    if not deflection_error.deflects(model):
+        return ()
     told = indicated_error(model, record, error) if isinstance(error, tuple) else error
     until, reach = float(record.time[-1]), float(getattr(getattr(model, "arm", model), "reach", 1.0))
     found = deflection_error.bend(model, record.time, record.states, steps)
@@ -370,7 +372,7 @@ def _advance(
     begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
     shown = np.union1d(wanted, windows(grid, order, begin)) if len(wanted) < len(grid) else wanted
     looked_at = deflection_error.rows_looked_at(len(grid))
-    if len(wanted) < looked_at and isinstance(model, Arm):
+    if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
         shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
     asked = integrator.method, integrator.newton_tolerance
     run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
