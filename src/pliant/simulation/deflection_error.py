@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,13 +24,15 @@ from pliant.model.state import Array
 from pliant.robot import FlexibleLink, RigidLink
 from pliant.robot.joint import WholeJoint
 
+T = TypeVar("T")
+
 MOST_UNKNOWNS = 600  # of a finer mesh; beyond, its modes take seconds
 MOST_MODES = 60
 MOST_KNOWN = 64  # arms whose modes are kept
 RESOLVED = 0.02  # of a frequency: modes that a finer mesh moves less are resolved
 NEARLY_UNRESOLVED = 0.5  # of a frequency that is not: from here on sources excite its mode
 BESIDE = 1.1  # times a frequency up to which motions are of its mode
-FEWEST_ROWS, MOST_ROWS = 200, 1000  # of a run that are looked at
+FEWEST_ROWS, MOST_ROWS = 128, 1000  # of a run that are looked at
 TOO_FEW = 16
 REST = 1e-6  # part of the highest frequency below which a motion meets no stiffness
 MATTERS = 0.05  # of the largest deflection
@@ -63,6 +65,15 @@ class Resolution:
 
 
 _KNOWN: dict[tuple[object, object], Resolution | None] = {}  # by robot and formulation, the oldest first
+_AT_REST: dict[tuple[object, object], tuple[tuple[Array, Array], ...]] = {}  # likewise
+
+
+def _keep(known: dict[tuple[object, object], T], asked: tuple[object, object], found: T) -> T:
+    """An answer beside the last ones."""
+    known[asked] = found
+    while len(known) > MOST_KNOWN:
+        known.pop(next(iter(known)), None)
+    return found
 
 
 def resolution(model: Arm) -> Resolution | None:
@@ -74,9 +85,7 @@ def resolution(model: Arm) -> Resolution | None:
             found = _compared(arm)
         except (InvalidInput, np.linalg.LinAlgError):  # a mesh that cannot be compiled, or no stiffness at all
             found = None
-        _KNOWN[asked] = found
-        while len(_KNOWN) > MOST_KNOWN:
-            _KNOWN.pop(next(iter(_KNOWN)), None)
+        return _keep(_KNOWN, asked, found)
     return _KNOWN.get(asked)
 
 
@@ -208,16 +217,26 @@ def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
 
 def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m."""
-    still = arm.observe(arm.undeformed(arm.layout.part(states[:1], "joint_position")), 2).links
-    beyond = sum(arm.robot.link(link.name).length for link in still)
+    beyond = sum(link.length for link in arm.robot.links)
     out, arms = [], np.zeros(len(states))
-    for seen, resting in zip(arm.observe(states, 2).links, still, strict=True):
-        (way, turn), (rest, unturned) = (_way(each.position, each.rotation) for each in (seen, resting))
+    for seen, (rest, unturned) in zip(arm.observe(states, 2).links, _undeformed(arm, states), strict=True):
+        way, turn = _way(seen.position, seen.rotation)
         beyond -= arm.robot.link(seen.name).length
         cosine = 0.5 * (np.einsum("nij,nij->n", turn, np.broadcast_to(unturned, turn.shape)) - 1.0)
         arms += np.linalg.norm(way - rest, axis=1) + beyond * np.arccos(np.clip(cosine, -1.0, 1.0))
         out.append(way - rest)
     return np.concatenate(out, axis=1), float(arms.max(initial=0.0))
+
+
+def _undeformed(model: Arm, states: Array) -> tuple[tuple[Array, Array], ...]:
+    """The ways of all links at rest, which do not depend on the joints."""
+    arm: Arm = getattr(model, "arm", model)
+    asked = arm.robot, arm.formulation
+    found = _AT_REST.get(asked)
+    if found is None:
+        still = arm.observe(arm.undeformed(arm.layout.part(states[:1], "joint_position")), 2).links
+        found = _keep(_AT_REST, asked, tuple(_way(each.position, each.rotation) for each in still))
+    return found
 
 
 def _way(position: Array, rotation: Array) -> tuple[Array, Array]:
