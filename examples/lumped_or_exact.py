@@ -56,5 +56,5 @@ with styled(7.6, 6.0) as figure:
         panel.set_title(name)
     figure.supxlabel("largest deflection of the tip / reach")
     figure.supylabel("error of the tip / reach")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(FIELDS) + 1)
+    panels[1, 1].legend(loc="upper left")
     figure.savefig("lumped_error.png", dpi=160)
