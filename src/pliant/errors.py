@@ -10,8 +10,9 @@ from numbers import Integral, Real
 from pathlib import Path
 
 
-def clip(text: str, width: int = 40) -> str:
-    """Foreign text made fit for a one-line message."""
+def clip(given: object, width: int = 40) -> str:
+    """Foreign text, or what was given in its place, made fit for a one-line message."""
+    text = given if isinstance(given, str) else repr(given)
     line = " ".join("".join(c if c.isprintable() else " " for c in text[:1000]).split())
     return line if len(line) <= width else f"{line[: width - 3]}..."
 

@@ -21,7 +21,7 @@ from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort,
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Component, Integral, modulators, shown, split_end
 from pliant.bond_graph.layout import Edge, Node, Point, place
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, clip
 from pliant.formulas.expression import NAME, names_in
 from pliant.whole_file import whole_file
 
@@ -60,7 +60,9 @@ def draw(graph: Component, level: int | None = 1, at: Sequence[str] = ()) -> Dra
     graph; a component alone has plain bonds.
     """
     if level is not None and (isinstance(level, bool) or not isinstance(level, int) or level < 1):
-        raise InvalidInput(f"level = {level!r} must be a whole number from 1 on; 1 shows components as closed boxes")
+        raise InvalidInput(
+            f"level = {clip(repr(level))} must be a whole number from 1 on; 1 shows components as closed boxes"
+        )
     return _document(_Artist(graph, nested=True).sheet(tuple(at), level), STYLE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -59,8 +60,9 @@ class References(Quantity):
         return self._fitting(value, ())
 
     def _fitting(self, value: object, index: tuple[int, ...]) -> Wanted:
-        if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and np.isfinite(value):
-            return float(value)
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if number and abs(value) <= sys.float_info.max:  # type: ignore[arg-type]
+            return float(value)  # type: ignore[arg-type]
         if isinstance(value, (Signal, Motion)):
             return value
         raise BadValue(f"= {clip(repr(value))} is no reference; write a number, a signal or a motion", index)

@@ -26,7 +26,7 @@ from pliant.robot.joint import WholeJoint
 
 T = TypeVar("T")
 
-MOST_UNKNOWNS = 600  # of a finer mesh; beyond, its modes take seconds
+MOST_STATES = 600  # of an arm; beyond, modes of a finer mesh take seconds
 MOST_MODES = 60
 MOST_KNOWN = 64  # arms whose modes are kept
 RESOLVED = 0.02  # of a frequency: modes that a finer mesh moves less are resolved
@@ -93,11 +93,9 @@ def resolution(model: Arm) -> Resolution | None:
 def _compared(arm: Any) -> Resolution | None:
     finer = getattr(arm.formulation, "finer", lambda: None)()
     flexible = any(isinstance(link, FlexibleLink) for link in arm.robot.links)
-    if finer is None or not flexible or not hasattr(arm, "by"):
+    if finer is None or not flexible or not hasattr(arm, "by") or arm.layout.size > MOST_STATES:
         return None
     own, static = _held_modes(arm)
-    if 2 * len(own) > MOST_UNKNOWNS:
-        return None
     better, better_static = _held_modes(arm.by(finer))
     count = min(len(own), len(better), MOST_MODES)
     own, better = own[:count], better[:count]

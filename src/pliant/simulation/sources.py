@@ -18,7 +18,7 @@ from pliant.model.state import Array
 from pliant.simulation.deflection_error import NEARLY_UNRESOLVED, Resolution, spectrum
 
 POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
-MOST_TIMES = 400_000  # at which a source is asked
+FEWEST_TIMES, MOST_TIMES = 8192, 400_000  # at which a source is asked
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
 HALVINGS = 20
@@ -82,6 +82,8 @@ def _shares(
 ) -> dict[str, float]:
     """Of each source, how much of it steps with these begins miss, relative to its size."""
     (nodes, weights), (points, fine) = rule, gauss_rule(POINTS)
+    panels = int(np.ceil(FEWEST_TIMES / POINTS / max(len(begins), 1)))  # where steps are few, short pulses hide in them
+    points, fine = ((np.arange(panels)[:, None] + points) / panels).ravel(), np.tile(fine / panels, panels)
     shares = {}
     known = dict(_sources(inputs, names, begins, step * nodes))
     for name, values in _sources(inputs, names, begins, step * points):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, clip, refuse_outside
 from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
 from pliant.model.arm import (
     LINEAR_LAW,
@@ -59,7 +59,8 @@ class Corotational(SomeRigid):
         ):
             if not isinstance(choice, known):
                 raise InvalidInput(
-                    f"Corotational: {word} = {choice!r} is not known; write one of {', '.join(map(str, known))}"
+                    f"Corotational: {word} = {clip(repr(choice))} is not known; write one of"
+                    f" {', '.join(map(str, known))}"
                 )
 
     def finer(self) -> Corotational:

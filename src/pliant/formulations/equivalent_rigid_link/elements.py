@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, clip, refuse_outside
 from pliant.formulations.equivalent_rigid_link import elastic_body
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Frame
 from pliant.mechanics.rigid_body import element_ends, hat
@@ -70,7 +70,7 @@ class BeamMesh:
         refuse_outside(f"elements of link '{link.name}'", elements, 1, MOST_ELEMENTS, "4 to 16 serves most links")
         if not isinstance(element, BeamElement):
             raise InvalidInput(
-                f"element = {element!r} of link '{link.name}' is not known; write one of"
+                f"element = {clip(repr(element))} of link '{link.name}' is not known; write one of"
                 f" {', '.join(str(each) for each in BeamElement)}"
             )
         if element is BeamElement.LINEAR:
@@ -232,7 +232,7 @@ class BeamMesh:
             )
         else:
             raise InvalidInput(
-                f"mass = {mass!r} is not known; write one of {', '.join(str(each) for each in MassMatrix)}"
+                f"mass = {clip(repr(mass))} is not known; write one of {', '.join(str(each) for each in MassMatrix)}"
             )
         masses, levers, inertias = found
         at_mass = np.array([elastic_body.rigidly_moved(lever) for lever in levers]) @ moved

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, clip, refuse_outside
 from pliant.formulations.equivalent_rigid_link import component_modes as reduction
 from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure, assemble
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
@@ -52,16 +52,18 @@ class EquivalentRigidLink(SomeRigid):
         for word, kind, kinds in (("element", self.element, BeamElement), ("mass", self.mass, MassMatrix)):
             if not isinstance(kind, kinds):
                 raise InvalidInput(
-                    f"EquivalentRigidLink: {word} = {kind!r} is not known; write one of {', '.join(map(str, kinds))}"
+                    f"EquivalentRigidLink: {word} = {clip(repr(kind))} is not known; write one of"
+                    f" {', '.join(map(str, kinds))}"
                 )
         for choice in self.basis.values() if isinstance(self.basis, Mapping) else (self.basis,):
             if not isinstance(choice, (reduction.Nodal, reduction.Modes)):
                 raise InvalidInput(
-                    f"EquivalentRigidLink: basis = {choice!r} is no choice of shapes; write Nodal() or Modes(count=...)"
+                    f"EquivalentRigidLink: basis = {clip(repr(choice))} is no choice of shapes; write Nodal() or"
+                    " Modes(count=...)"
                 )
         if self.damping is not None and not isinstance(self.damping, (reduction.Rayleigh, reduction.ModalDamping)):
             raise InvalidInput(
-                f"EquivalentRigidLink: damping = {self.damping!r} is not known; write Rayleigh(...) or"
+                f"EquivalentRigidLink: damping = {clip(repr(self.damping))} is not known; write Rayleigh(...) or"
                 " ModalDamping(...)"
             )
 

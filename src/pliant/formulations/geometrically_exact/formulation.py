@@ -228,6 +228,7 @@ class MixedElement(SomeRigid):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        refuse_other_than_number("elements", self.elements, "one number serves all links of the paper's element")
         refuse_other_than_number("alpha", self.alpha, "choose 0.5 for second order")
         if not 0.5 <= self.alpha < 1.0:
             raise InvalidInput(

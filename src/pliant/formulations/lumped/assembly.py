@@ -73,12 +73,14 @@ def refuse_other_choice(owner: str, field: str, value: object, options: type[Enu
     """A word or a number in place of a choice would be taken for one of them in silence."""
     if not isinstance(value, options):
         names = ", ".join(f"{options.__name__}.{option.name}" for option in options)
-        raise InvalidInput(f"{owner}: {field} = {value!r} is not known; write one of {names}")
+        raise InvalidInput(f"{owner}: {field} = {clip(repr(value))} is not known; write one of {names}")
 
 
 def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflection, ...]:
     if isinstance(deflections, (Deflection, str)) or not isinstance(deflections, Iterable):
-        raise InvalidInput(f"{owner}: deflections = {deflections!r} is not several; write them as (Deflection.Y, ...)")
+        raise InvalidInput(
+            f"{owner}: deflections = {clip(repr(deflections))} is not several; write them as (Deflection.Y, ...)"
+        )
     for each in deflections:
         refuse_other_choice(owner, "one of the deflections", each, Deflection)
     if not deflections:

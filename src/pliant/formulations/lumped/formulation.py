@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, clip
 from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
@@ -131,6 +131,9 @@ def _twice(division: Fields) -> Fields | None:
 def _refuse_joint_fields(robot: Robot, chosen: tuple[JointField, ...]) -> None:
     """Those of joints that are not there, and a second one on a joint."""
     names = [joint.name for joint in robot.joints]
+    for each in chosen:
+        if not isinstance(each, JointField):
+            raise InvalidInput(f"joint_fields has {clip(each)}; write a JointField for each elastic joint")
     own = [each.joint for each in chosen]
     for name in own:
         if name not in names:
