@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 
@@ -61,8 +61,9 @@ class References(Quantity):
 
     def _fitting(self, value: object, index: tuple[int, ...]) -> Wanted:
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if number and abs(value) <= sys.float_info.max:  # type: ignore[arg-type]
-            return float(value)  # type: ignore[arg-type]
+        largest = sys.float_info.max  # whole numbers may be larger, and are no floats then
+        if number and abs(cast(float, value)) <= largest:
+            return float(cast(float, value))
         if isinstance(value, (Signal, Motion)):
             return value
         raise BadValue(f"= {clip(repr(value))} is no reference; write a number, a signal or a motion", index)
