@@ -14,16 +14,19 @@ SECONDS ?= 600
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
 
-# Kernels are compiled while pip, which works by one core, unpacks what only tests need; their workers find them.
+# Kernels are compiled while pip, which works by one core, unpacks what only tests need; their workers find them. Tests
+# that fail run once more with assertions that show their values, which would take seconds to prepare for all tests.
 test:
 	$(MAKE) --no-print-directory -j 2 compiled $(VENV)/installed-test $(VENV)/browser
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again" --assert=plain \
+		|| { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }
 
 check: $(VENV)/installed-test $(VENV)/installed-check docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
-	$(BIN)/python -m pytest -q tests/architecture tests/documents
+	$(BIN)/python -m pytest -q -m "not again" tests/architecture tests/documents
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "again"
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m "bounds"
 
 # build/site/index.html: pages for a browser, made and read without a network; broken links end it.
@@ -41,8 +44,8 @@ bench: $(VENV)/installed-bench
 wheel: $(VENV)/installed
 	$(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 
-compiled: $(VENV)/installed
-	$(BIN)/python -m pliant.jit
+compiled: $(VENV)/compiler
+	PYTHONPATH=src $(BIN)/python -m pliant.jit
 
 # To be made anew when kernels get other arguments: the list of kernels that are compiled ahead.
 kernels: $(VENV)/installed-test
@@ -61,7 +64,12 @@ $(VENV)/made: constraints.txt
 	$(INSTALL) setuptools
 	touch $@
 
-$(VENV)/installed: $(VENV)/made pyproject.toml
+# All that kernels need to be compiled, which takes longest: it comes first.
+$(VENV)/compiler: $(VENV)/made
+	$(INSTALL) numba numpy
+	touch $@
+
+$(VENV)/installed: $(VENV)/compiler pyproject.toml
 	$(INSTALL) --no-build-isolation --editable .
 	touch $@
 

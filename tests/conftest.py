@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 # The matrices of the tests are small: threads of the linear algebra library would only wait for each other.
@@ -9,6 +10,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
 
+# What collecting tests makes stays to the end: to look through it for garbage takes a third of that time.
+gc.disable()
+
 # Compiling a kernel inside the first example would break any deadline.
 settings.register_profile("pliant", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("pliant")
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()

@@ -264,7 +264,7 @@ def reduced_or_refusal(system: LinearPortHamiltonian) -> Eliminated | str:
         return str(refusal)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(networks())
 def test_random_networks_keep_structure_energy_and_their_defining_equations(
     network: tuple[dict[str, LinearPortHamiltonian], list[Junction], list[str]],

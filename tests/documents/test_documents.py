@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from pliant.cli.app import app
 from tests.architecture.tree import EXPERIMENTS, ROOT, text, text_files
+from tests.support.figures import leave_empty
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN_ONLY = {"", "text", "mermaid", "bibtex"}
@@ -80,9 +81,12 @@ def pages() -> list[object]:
     ]
 
 
+@pytest.mark.filterwarnings("default::pliant.errors.PliantWarning")  # a page may show how they are caught
 @pytest.mark.parametrize("document", pages(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if document.parent.parent != EXPERIMENTS:
+        leave_empty(monkeypatch)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for screen in ("DISPLAY", "WAYLAND_DISPLAY"):  # without one no browser is opened
         monkeypatch.delenv(screen, raising=False)

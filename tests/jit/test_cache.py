@@ -35,8 +35,12 @@ def shifted(x):
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
+    return written(tmp_path)
+
+
+def written(folder: Path) -> Path:
     """A two-kernel package around a copy of the real decorators."""
-    package = tmp_path / "tiny"
+    package = folder / "tiny"
     (package / "jit").mkdir(parents=True)
     for file in sources.OWN_FOLDER.glob("*.py"):
         (package / "jit" / file.name).write_text(file.read_text().replace("pliant.jit", "tiny.jit"))
@@ -48,6 +52,20 @@ def tiny(tmp_path: Path) -> Path:
     (package / "facade.py").write_text("from tiny.bystander import word\nfrom tiny.constants import FACTOR\n")
     (package / "bystander.py").write_text("word = 'one'\n")
     return package
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compiled")
+    assert run(written(folder), CALL) == "7.0 True"
+    return folder
+
+
+@pytest.fixture
+def warm(compiled: Path, tmp_path: Path) -> Path:
+    """The package beside a cache that holds its kernels."""
+    shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "tiny"
 
 
 def run(package: Path, code: str, **environment: str) -> str:
@@ -191,10 +209,9 @@ def cached_files(tiny: Path) -> list[Path]:
     return sorted(path for path in (tiny.parent / "cache").rglob("*") if path.is_file())
 
 
-def test_damaged_entries_are_deleted_and_made_anew(tiny: Path) -> None:
+def test_damaged_entries_are_deleted_and_made_anew(warm: Path) -> None:
     """Cut short, with a flipped bit, and text in their place: each file of the cache, entries and parts."""
-    assert run(tiny, CALL) == "7.0 True"
-    whole = {path: path.read_bytes() for path in cached_files(tiny)}
+    whole = {path: path.read_bytes() for path in cached_files(warm)}
     assert len(whole) >= 3  # two parts and an entry
     for damage in (
         lambda old: old[: len(old) // 2],
@@ -203,22 +220,21 @@ def test_damaged_entries_are_deleted_and_made_anew(tiny: Path) -> None:
     ):
         for path, old in whole.items():
             path.write_bytes(damage(old))
-        done = attempt(tiny, CALL)
+        done = attempt(warm, CALL)
         assert (done.stdout, told(done)) == ("7.0 True\n", "")
-        assert set(cached_files(tiny)) == set(whole), "nothing damaged is left"
-    assert run(tiny, CALL) == "7.0 False"
+        assert set(cached_files(warm)) == set(whole), "nothing damaged is left"
+    assert run(warm, CALL) == "7.0 False"
 
 
-def test_a_read_only_cache_that_is_complete_serves(tiny: Path) -> None:
+def test_a_read_only_cache_that_is_complete_serves(warm: Path) -> None:
     """Made read only in a way that even the superuser cannot write: no file may grow."""
-    assert run(tiny, CALL) == "7.0 True"
-    whole = cached_files(tiny)
+    whole = cached_files(warm)
     folders = {path.parent for path in whole}
     for place in (*whole, *folders):
         place.chmod(0o500 if place in folders else 0o400)
     try:
         limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
-        assert run(tiny, limit + CALL) == "7.0 False"
+        assert run(warm, limit + CALL) == "7.0 False"
     finally:
         for folder in folders:
             folder.chmod(0o700)
@@ -238,20 +254,19 @@ def test_a_full_disk_is_a_sentence_and_kernels_serve_from_memory(tiny: Path) -> 
     assert cached_files(tiny) == []
 
 
-def test_what_others_could_have_written_is_not_read(tiny: Path) -> None:
-    assert run(tiny, CALL) == "7.0 True"
-    root = tiny.parent / "cache" / "machine_code"
+def test_what_others_could_have_written_is_not_read(warm: Path) -> None:
+    root = warm.parent / "cache" / "machine_code"
     assert root.stat().st_mode & 0o777 == 0o700
-    for path in cached_files(tiny):
+    for path in cached_files(warm):
         path.chmod(0o666)
-    assert run(tiny, CALL) == "7.0 True", "files that others may write"
-    assert run(tiny, CALL) == "7.0 False", "written anew"
+    assert run(warm, CALL) == "7.0 True", "files that others may write"
+    assert run(warm, CALL) == "7.0 False", "written anew"
     if os.getuid() == 0:  # only the superuser can give files away
-        for path in cached_files(tiny):
+        for path in cached_files(warm):
             os.chown(path, 12345, -1)
-        assert run(tiny, CALL) == "7.0 True", "files of another user"
+        assert run(warm, CALL) == "7.0 True", "files of another user"
         os.chown(root, 12345, -1)
-        done = attempt(tiny, CALL)
+        done = attempt(warm, CALL)
         assert "no folder for them that is yours alone" in done.stderr
 
 

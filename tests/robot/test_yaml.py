@@ -184,7 +184,7 @@ def robots(draw: st.DrawFn) -> r.Robot:
     return r.Robot(draw(NAMES), links, joints, payloads, draw(VECTORS), base, loops)
 
 
-@settings(max_examples=60, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=25, phases=(Phase.explicit, Phase.generate))
 @given(robots())
 def test_round_trip(robot: r.Robot) -> None:
     text = r.dump(robot)

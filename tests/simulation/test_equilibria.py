@@ -216,7 +216,7 @@ def test_linear_deflections_warn_of_turns_that_would_stiffen_them():
 def warnings_of(some):
     import warnings
 
-    return pytest.warns(pl.PliantWarning) if some else warnings.catch_warnings(record=True)
+    return pytest.warns(pl.PliantWarning) if some else warnings.catch_warnings(record=True, action="always")
 
 
 def test_a_mechanism_that_is_balanced_is_found_at_once():

@@ -240,7 +240,10 @@ def test_the_plane_of_largest_motion_is_chosen(extent: tuple[float, ...], axes: 
     assert choose_projection(corners).axes == axes
 
 
-def test_files_are_not_written_twice_but_a_loaded_trajectory_draws_the_same_pixels(tmp_path: Path) -> None:
+def test_files_are_not_written_twice_but_a_loaded_trajectory_draws_the_same_pixels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pliant.view.figures.files.PIXELS_PER_INCH", 50)  # fewer, to be quick
     live = fake_trajectory()
     live.save(tmp_path / "run.nc")
     paths = write_figures(live, tmp_path / "figures")

@@ -61,13 +61,15 @@ def compute(effort: Effort, report: Callable[[float], object]) -> Computed:
     report(0.2)
     climbed = [
         rung(kind, elements, choice, reading, fine[reading])
-        for kind, choices in ladder(effort.ladder_step, effort.finest).items()
+        for kind, choices in ladder(effort.ladder_step, effort.counts).items()
         for elements, choice in choices.items()
         for reading in Reading
     ]
     report(0.5)
     arms = {
-        links: {case: anthropomorphic.simulated(choice, case) for case in CASES}
+        links: {
+            case: anthropomorphic.simulated(choice, case) for case in CASES if links in effort.heavy or not case.heavy
+        }
         for links, choice in effort.arms.items()
     }
     return Computed(paper, fine, climbed, arms)

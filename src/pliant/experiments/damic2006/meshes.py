@@ -31,14 +31,14 @@ def stepped(formulation: Formulation, step: float) -> Choice:
     return Choice(formulation, pl.Gauss(order=2, step=step))
 
 
-def ladder(step: float, finest: int) -> dict[str, dict[int, Choice]]:
+def ladder(step: float, shown: tuple[int, ...]) -> dict[str, dict[int, Choice]]:
     """Meshes that are compared, by their kind and by elements of a link: at least those that give three digits."""
     kinds: dict[str, pl.Corotational | pl.PoseElement] = {
         "director mass": PAPER,
         "lumped mass": replace(PAPER, mass=pl.corotational.Mass.LUMPED),
         "pose elements": pl.PoseElement(),
     }
-    counts = {kind: [n for n in COUNTS if n <= max(finest, THREE_DIGITS_BY[kind])] for kind in kinds}
+    counts = {kind: sorted({*shown, THREE_DIGITS_BY[kind]}) for kind in kinds}
     return {kind: {n: stepped(replace(each, elements=n), step) for n in counts[kind]} for kind, each in kinds.items()}
 
 
@@ -69,25 +69,28 @@ class Effort:
 
     two_links: Choice  # case 1, ten elements a link
     ladder_step: float  # s, of case 1 on several meshes
-    finest: int  # elements of a link on them
+    counts: tuple[int, ...]  # elements of a link on them
     spectral: Choice  # case 1, to check it: links that share no equation with the elements
     closed: Choice  # case 1, for the loop of the absolute reading, which spectral links do not carry
     arms: Mapping[Links, Choice]  # case 2
+    heavy: tuple[Links, ...]  # case 2, under gravity too
 
 
 WHOLE = Effort(
     two_links=stepped(PAPER, 1e-3),
     ladder_step=2e-3,
-    finest=COUNTS[-1],
+    counts=COUNTS,
     spectral=Choice(pl.GeometricallyExact(degree=8, elements=2), pl.Gauss(order=6, step=1e-2)),
     closed=stepped(pl.PoseElement(elements=80), 1.25e-3),
     arms=arms(2e-5, Choice(pl.GeometricallyExact(degree=6), pl.Gauss(order=4, step=2e-5))),
+    heavy=tuple(Links),
 )
 QUICK = Effort(
     two_links=stepped(PAPER, 5e-3),
     ladder_step=5e-3,
-    finest=10,
+    counts=(10,),
     spectral=Choice(pl.GeometricallyExact(degree=6), pl.Gauss(order=4, step=2e-2)),
     closed=stepped(pl.PoseElement(elements=40), 2.5e-3),
     arms=arms(1e-4, Choice(pl.GeometricallyExact(degree=5), pl.Gauss(order=4, step=5e-5))),
+    heavy=(Links.RIGID, Links.BENDING),
 )

@@ -45,6 +45,8 @@ def starts(made: Computed) -> Table:
     )
     for case in CASES:
         for links, runs in made.arms.items():
+            if case not in runs:
+                continue
             seen = runs[case]
             bent = [f"{MICRO * x:.4g}" for link in LIFTING for x in seen.largest(link)]
             error, torque = np.abs(seen.error).max(axis=0), np.abs(seen.torques).max(axis=0)
