@@ -282,20 +282,20 @@ def macchelli(name: str, law: pl.JointPD, formulation: pl.GeometricallyExact | p
     return pl.connect(formulation.compile(pl.load(pl.library.path(name))), law)
 
 
-@pytest.mark.parametrize("alpha", [0.5, 0.3])
+@pytest.mark.parametrize("alpha", [0.3, pytest.param(0.5, marks=pytest.mark.again)])
 def test_two_links_of_twenty_mixed_elements_move_like_the_geometrically_exact_arm(alpha: float) -> None:
     """Section IV-C of [macchelli2007], which `MixedElement` refuses: sections without mass joined by a hinge."""
     law = pl.JointPD([pl.motions.Hold(angle) for angle in (0.7, -1.0)], 15.0, 15.0 * 0.75)
     arm = macchelli("two_link_planar", law, pl.GeometricallyExact(6))
-    exact = pl.simulate(arm, 0.25, pl.Gauss(order=4, step=5e-4)).joint_position[-1]
+    exact = pl.simulate(arm, 0.5, pl.Gauss(order=4, step=5e-4)).joint_position[-1]
     model = bg.of(arm, bg.MixedElements(20, alpha)).compile()
-    run = pl.simulate(model, 0.25, pl.Gauss(order=2, step=1e-3))
+    run = pl.simulate(model, 0.5, pl.Gauss(order=2, step=1e-3))
     assert run.ledger.worst_ratio < EXACT
-    # jumps of the reference excite waves, of which mesh and step leave 4e-5 rad
+    # jumps of the reference excite waves: mesh and step leave 4e-5 rad of a move of 0.5 rad
     np.testing.assert_allclose(angles(model, run, ("shoulder", "elbow")), exact, atol=1e-4)
 
 
-@pytest.mark.parametrize("alpha", [0.6, pytest.param(0.5, marks=pytest.mark.again)])
+@pytest.mark.parametrize("alpha", [0.5, pytest.param(0.6, marks=pytest.mark.again)])
 def test_the_closed_chain_of_twenty_mixed_elements_a_link_moves_like_pose_elements(alpha: float) -> None:
     """Section IV-D of [macchelli2007]."""
     drives = ("right_drive", "left_drive")

@@ -184,19 +184,18 @@ def test_compilation_is_announced_once_and_only_when_there_is_something_to_compi
     assert said("shifted(3.0)", NUMBA_DISABLE_JIT="1") == 0
     assert said("shifted(3.0)", patience=1e6) == 0, "soon done"
     assert said("shifted(3.0)") == 0, "loaded"
-    assert said("shifted(3.0); shifted(3); shifted(3j); shifted(True)") == 1, "not for these arguments"
+    assert said("shifted(3.0); shifted(3); shifted(3j)") == 1, "not for these arguments"
 
 
 def test_an_unwritable_place_means_no_cache_but_still_a_result_and_a_sentence(tiny: Path) -> None:
     (tiny.parent / "file").write_text("")
     blocked = str(tiny.parent / "file" / "cache")
-    for _ in range(2):
-        done = attempt(tiny, CALL, PLIANT_CACHE=blocked)
-        assert done.stdout == "7.0 True\n"
-        assert told(done) == (
-            "pliant: compiled kernels serve this process only and cannot be kept: there is no folder for them that is"
-            " yours alone; set PLIANT_CACHE to a folder of yours\n"
-        )
+    done = attempt(tiny, CALL, PLIANT_CACHE=blocked)
+    assert done.stdout == "7.0 True\n"
+    assert told(done) == (
+        "pliant: compiled kernels serve this process only and cannot be kept: there is no folder for them that is"
+        " yours alone; set PLIANT_CACHE to a folder of yours\n"
+    )
 
 
 def told(done: subprocess.CompletedProcess[str]) -> str:
