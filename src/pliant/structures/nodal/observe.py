@@ -126,7 +126,7 @@ def tip_of(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:
 
 
 def link_ends(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:
-    """Positions (n, links, 2, 3) and rotations (n, links, 2, 3, 3) of roots and tips, which are nodes or fixed to one."""
+    """Positions (n, links, 2, 3) and rotations (n, links, 2, 3, 3) of roots and tips, nodes or fixed to one."""
     links, part = arm.structure.links, arm.layout.part
     nodes = np.array([[link.nodes[0], link.tip.body] for link in links])
     x, R = part(states, "position")[:, nodes], rotation_from_quaternion(part(states, "rotation")[:, nodes])
