@@ -19,7 +19,6 @@ from pliant.simulation.deflection_error import NEARLY_UNRESOLVED, Resolution, sp
 
 POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
 FEWEST_TIMES, MOST_TIMES = 8192, 400_000  # at which a source is asked
-TIMES_AT_ONCE = 8192  # their values stay in the cache of the processor
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
 HALVINGS = 20
@@ -85,15 +84,14 @@ def _shares(
     (nodes, weights), (points, fine) = rule, gauss_rule(POINTS)
     panels = int(np.ceil(FEWEST_TIMES / POINTS / max(len(begins), 1)))  # where steps are few, short pulses hide in them
     points, fine = ((np.arange(panels)[:, None] + points) / panels).ravel(), np.tile(fine / panels, panels)
-    size: dict[str, float] = {}
-    missing: dict[str, float] = {}
-    for some in np.array_split(begins, max(1, round(len(begins) * len(points) / TIMES_AT_ONCE))):
-        known = dict(_sources(inputs, names, some, step * nodes))
-        for name, values in _sources(inputs, names, some, step * points):
-            whole, rule_says = (np.einsum("j,njk->nk", by, at) for by, at in ((fine, values), (weights, known[name])))
-            size[name] = size.get(name, 0.0) + float(np.einsum("j,njk->", fine, values**2))
-            missing[name] = missing.get(name, 0.0) + float(np.sum((rule_says - whole) ** 2))
-    return {name: float(np.sqrt(missing[name] / size[name])) if size[name] > 0.0 else 0.0 for name in size}
+    shares = {}
+    known = dict(_sources(inputs, names, begins, step * nodes))
+    for name, values in _sources(inputs, names, begins, step * points):
+        whole = np.einsum("j,njk->nk", fine, values)
+        size = np.sqrt(np.mean(np.einsum("j,njk->n", fine, values**2))) if len(values) else 0.0
+        missing = np.sqrt(np.mean(np.sum((np.einsum("j,njk->nk", weights, known[name]) - whole) ** 2, axis=1)))
+        shares[name] = float(missing / size) if size > 0.0 else 0.0
+    return shares
 
 
 def _sources(inputs: Inputs, names: tuple[str, ...], begins: Array, offsets: Array) -> Iterator[tuple[str, Array]]:
