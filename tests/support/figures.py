@@ -19,7 +19,7 @@ def drawn(run: Trajectory) -> list[Figure]:
 
 
 def leave_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of figures get their place and format, but an empty page: tests/view renders figures of every kind."""
+    """Files of figures get their place and format, but an empty page: tests/view renders the figures of runs."""
     write = Figure.savefig
 
     def savefig(_: Figure, *place: Any, **options: Any) -> None:
