@@ -120,7 +120,7 @@ def effects_of_choices(table: Table, effects: Effects) -> Figure:
             _published(axes)
             axes.set_ylim(*BAND)
             axes.set_ylabel(FREQUENCY)
-        clamped.legend(loc="upper left", fontsize=7.5)
+        clamped.legend(loc="upper left")
     return figure
 
 
@@ -191,7 +191,7 @@ def _gravity(axes: Axes, effects: Effects) -> None:
             axes.plot(effects.gravity_elbow, found[:, j], style, color=color(k), label=words, **GRAVITY_LINE)
     axes.set_title("gravity: links sag, two lowest frequencies")
     axes.set_xlabel("elbow angle $\\theta_4$ [degrees]")
-    axes.legend(loc="upper left", fontsize=7.5)
+    axes.legend(loc="upper left")
 
 
 def frequency_table(made: Table) -> Shown:
