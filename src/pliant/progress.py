@@ -15,7 +15,10 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 def report(stage: str, fraction: float | None = None) -> None:
-    """Tell what is being done, and the fraction of it that is done, None where that is not known."""
+    """Tell what is being done, and the fraction of it that is done, None where that is not known.
+
+    Nothing as the stage says that it is over.
+    """
     watcher = _watcher.get()
     if watcher is not None:
         watcher(stage, fraction)

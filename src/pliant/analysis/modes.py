@@ -301,6 +301,7 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
         values, vectors = conservative_modes(small, count)
     else:
         values, vectors = general_modes(small, count)
+    report("")
     shape = np.einsum("acj,jk->kac", small.to_twist, vectors)
     flat = shape.reshape(len(values), -1)
     largest = flat[np.arange(len(values)), np.abs(flat).argmax(axis=1)]

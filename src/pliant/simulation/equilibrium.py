@@ -83,6 +83,7 @@ def equilibrium(
     found = model.equilibrium(begin, model.inputs, at, load_steps, accuracy)
     if isinstance(model, Arm):
         found = _examined(model, found, at)
+        report("")
         tell(found.warnings)
     return found
 

@@ -108,6 +108,7 @@ class TriangularForm:
             result[first : first + chunk] = gains.transpose(1, 0, 2) + self.D
             for k in np.flatnonzero(poor):
                 result[first + k] = self._at_a_pole(some[k])
+        report("")
         return result
 
     def _states(self, s: Complex) -> tuple[Complex, NDArray[np.bool_]]:
