@@ -541,10 +541,11 @@ def _found(search: Search) -> Found:
 
 def _as_it_is(search: Search) -> Found:
     """The finest run that could be done where no number of steps was found to be enough."""
-    level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), each))
+    level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), bool(search.row(each).tried), each))
     row = search.row(level)
     done = row.before(inf)
-    mean = done[-1].mean if done else max(row.tried)
+    # none at all where steps were graded and then too many
+    mean = done[-1].mean if done else max(row.tried, default=search.first[1])
     record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
     error = inf
     if len(done) > 1:

@@ -150,7 +150,7 @@ def first_milliseconds(made: Computed) -> Figure:
                         time, bent, color=(FAINT, color(1), color(0))[k], linewidth=(2.4, 1.0, 1.0)[k], label=words
                     )
                 axes.plot(time[::PLOTTED], bent[::PLOTTED], "o", color=INK, markersize=3, label="every 1 ms")
-                axes.set_title(f"{_words(link)}, started {case}")
+                axes.set_title(f"{_words(link)}\nstarted {case}")
                 axes.set_ylabel(DEFLECTION)
                 time_axis(axes, time)
                 axes.set_xlabel("$t$ [ms]")

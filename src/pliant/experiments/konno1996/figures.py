@@ -120,6 +120,7 @@ def effects_of_choices(table: Table, effects: Effects) -> Figure:
             _published(axes)
             axes.set_ylim(*BAND)
             axes.set_ylabel(FREQUENCY)
+        clamped.set_ylim(BAND[0], BAND[1] + 1.0)  # room for the words
         clamped.legend(loc="upper left")
     return figure
 
