@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import pliant as pl
@@ -286,29 +288,45 @@ def choices(random: Random) -> str:
     return "looked at"
 
 
-OPTIONS = re.findall(
-    r"\S+",
-    "--until --step --order --accuracy --degree --elements --outputs --move --pd --hold --rigid --tip --figures --count"
-    " --formulation --output --overwrite --from --to --help --nonsense --point-masses",
-)
-COMMANDS = ["simulate", "modes", "frequency", "describe", "view", "reproduce", "nothing"]
+NO_ARMS = ("no_such_arm", "", "-", "/")
+ARMS = ("steel_strip", "macchelli_link", *NO_ARMS)
+COMMANDS = dict.fromkeys(("simulate", "modes", "frequency", "describe", "view", "reproduce", "nothing"), ARMS)
+COMMANDS |= dict.fromkeys(("compare", "live", "demo"), NO_ARMS)  # with an arm they work for long, or until a Ctrl-C
+SENSIBLE = {bool: (), int: ("2", "4"), float: ("0.01", "0.002", "0.3"), Path: ("run.nc", "x.png", "/")}
+TEXTS = ("hub=1", "hub=1,0.1", "hub=9,1", "hub", "strip", "lumped", "exact")
+
+
+@cache
+def options() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Options of each command with values that may fit, none for switches; under "nothing" those of all."""
+    found = {
+        name: [("--help", ())]
+        + [
+            (each.opts[-1], SENSIBLE.get(each.type_descriptor.annotation, TEXTS))
+            for each in command.params
+            if "--view" not in each.opts  # it serves a page until a Ctrl-C
+        ]
+        for name, command in vars(get_command(app))["commands"].items()
+    }
+    return found | {"nothing": [("--nonsense", ()), *(each for own in found.values() for each in own)]}
 
 
 def command_line(random: Random) -> str:
-    """A command with options that may not be its own, and values that may make no sense."""
-    words = [random.choice(COMMANDS), random.choice(("steel_strip", "macchelli_link", "no_such_arm", "", "-", "/"))]
-    for _ in range(random.randint(1, 4)):
-        words.append(random.choice(OPTIONS))
-        if random.random() < 0.8:
-            words.append(random.choice((*NASTY, "hub=1", "hub=1,0.1", "0.01", "2", "hub=9,1", "strip", "lumped")))
-    if words[0] in ("simulate", "compare") and "--until" not in words:
+    """A command with options, now and then not its own, and values, often senseless."""
+    command = random.choice(list(COMMANDS))
+    words = [command, random.choice(COMMANDS[command])]
+    for _ in range(random.randint(0, 4)):
+        option, fitting = random.choice(options()[command if random.random() < 0.9 else "nothing"])
+        words.append(option)
+        if random.random() < (0.95 if fitting else 0.05):
+            words.append(random.choice(fitting if fitting and random.random() < 0.7 else NASTY))
+    if command == "simulate" and "--until" not in words:
         words += ["--until", "0.004"]
-    with tempfile.TemporaryDirectory() as folder:
-        before = set(Path.cwd().iterdir())
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         answer = CliRunner().invoke(app, [word.replace("/", folder) for word in words])
-        left = set(Path.cwd().iterdir()) - before
-    for path in left:  # what an --output of such a name wrote
-        path.unlink() if path.is_file() else [each.unlink() for each in path.iterdir()] and path.rmdir()
+        left = sorted(each.name for each in Path().iterdir())
+    if answer.exit_code == 2 and left:
+        raise AssertionError(f"{words} was refused and left {left}")
     if answer.exception is not None and not isinstance(answer.exception, SystemExit):
         raise answer.exception
     if answer.exit_code not in (0, 1, 2, 130) or "Traceback" in answer.output:

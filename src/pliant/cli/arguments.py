@@ -224,10 +224,11 @@ def _saved(model: pl.Arm, file: str) -> Array:
 
 
 def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
-    """Write a figure whole or not at all, and say where."""
+    """Write a figure whole or not at all, into a folder that is made if need be, and say where."""
     from pliant.cli.terminal import progress_after_a_second
     from pliant.view.figures.style import PIXELS_PER_INCH
 
+    path.parent.mkdir(exist_ok=True)
     with progress_after_a_second("drawing"), whole_file(path, overwrite) as temporary:
         figure.savefig(temporary, dpi=PIXELS_PER_INCH)
     typer.echo(f"wrote {path}")
@@ -242,8 +243,9 @@ def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
     path = place
     if place.is_dir() or not place.suffix:
         refuse_folder(place)
-        place.mkdir(exist_ok=True)
         path = place / f"{name}.png"
+        if not place.exists():  # made when the figure is there, so that a refused call leaves no empty folder
+            return path
     refuse_suffix(path, DRAWN, "of a figure")
     refuse_existing(path, overwrite)
     return path

@@ -59,10 +59,8 @@ TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may 
 BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
 UNKNOWN_DECAY = 0.4
 WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mesh
-SURE_MESH, RESEEN = (
-    0.3,
-    6.0,
-)  # of the accuracy: error of a mesh that need not be looked at again with more steps; so many more, else
+SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
+RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
 NEARLY = 2.0  # times the accuracy: error of a trial with which a run on the next mesh may be compared
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
@@ -497,8 +495,8 @@ def _found(search: Search) -> Found:
         if both:
             level += 1
         # with more steps meshes may differ more
-        elif not search.checked or (needed > RESEEN * search.checked and not search.space < SURE_MESH * accuracy):
-            level = search.in_space(level, mean)
+        elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
+            level = search.in_space(level - (search.automatic and level > 0), mean)
         row = search.row(level)
         own, asked = row.model.inputs, with_copied_laws(row.model)
         record, run = search.run(row, needed, search.wanted, False, asked)
