@@ -63,7 +63,7 @@ def parted(label: str) -> tuple[str, str]:
     """The name of a formulation and its mesh; modes and finite elements of equivalent rigid links are two names."""
     name, _, mesh = label.partition(" with ") if " with " in label else label.partition(" of ")
     if name == "equivalent rigid link":
-        name += ", modes" if "mode" in mesh else ", finite elements"
+        name += " by modes" if "mode" in mesh else " by finite elements"
     return name, mesh
 
 

@@ -67,7 +67,7 @@ class Choice:
 
     def __str__(self) -> str:
         size = "modes" if self.element is Element.REDUCED else "elements a link"
-        return f"{self.element}, {self.elements} {size}, step {self.step:g} s"
+        return f"{self.element}, {self.elements} {size}, step {self.step:g} s, tolerance {self.tolerances[0]:g}"
 
 
 def rectangle(young: float, poisson: float, density: float, width: float, height: float) -> Section:
@@ -233,7 +233,7 @@ Build = Callable[[Choice], Assembly]
 
 def solve(build: Build, duration: float, choice: Choice) -> Run:
     """One solution; its cost is the solve call alone, without building and assembling the system."""
-    name, sizes = f"exudyn {choice.element}", (choice.elements, -choice.step)
+    name, sizes = f"exudyn {choice.element}", (choice.elements, -choice.step, -choice.tolerances[0])
     for tolerance in choice.tolerances:
         assembly = build(choice)
         assembly.system.Assemble()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,24 @@ def test_the_shape_begins_at_the_joint_and_ends_at_the_tip(kind: Kind) -> None:
     position, rotation = model.tip(run.states)
     np.testing.assert_allclose(position, seen.tip_position, atol=1e-9)
     np.testing.assert_allclose(rotation, seen.tip_rotation, atol=1e-9)
+
+
+@every_formulation
+def test_ends_of_links_are_those_of_the_observation(kind: Kind) -> None:
+    """A bent link with a rigid one behind it, whose tip is turned and lies off its root, link by link."""
+    hand = pl.RigidLink(
+        name="hand", mass=0.1, inertia=[1e-3] * 3, tip_position=[0.2, 0.1, 0.0], tip_rotation=[0.6, 0.0, 0.0, 0.8]
+    )
+    robot = swing(kind).robot
+    weld = pl.FixedJoint(name="weld", parent="link", child="hand")
+    arm = kind.formulation.compile(replace(robot, links=(*robot.links, hand), joints=(*robot.joints, weld)))
+    states = pl.simulate(arm, 0.02, pl.Gauss(2, 1e-3), outputs=2).states
+    seen = arm.observe(states, 2)
+    assert [link.name for link in seen.links] == ["link", "hand"]
+    x, R = arm.link_ends(states)
+    for k, link in enumerate(seen.links):
+        np.testing.assert_allclose(x[:, k], link.position[:, [0, -1]], atol=1e-12)
+        np.testing.assert_allclose(R[:, k], link.rotation[:, [0, -1]], atol=1e-12)
 
 
 @every_formulation

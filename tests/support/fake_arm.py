@@ -16,7 +16,7 @@ from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondO
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
-from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
+from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation, ends_of
 from pliant.results import Trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, RevoluteJoint, RigidLink, Robot
 
@@ -121,6 +121,9 @@ class FakeArm:
         strain[..., 5] = curvature[:, None]
         wrench = strain * BENDING_STIFFNESS
         return LinkObservation("upper", s, position, turned_about_z(root[:, None] + bent), strain, wrench)
+
+    def link_ends(self, states: Array) -> tuple[Array, Array]:
+        return ends_of(self.observe(states, 2).links)
 
     def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
         return np.zeros((len(states), len(loads), 6))

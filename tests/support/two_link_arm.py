@@ -11,7 +11,7 @@ from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondO
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port, ports_of
-from pliant.model.state import Array, Block, Cause, Ending, Layout, Observation
+from pliant.model.state import Array, Block, Cause, Ending, Layout, Observation, ends_of
 from pliant.robot import FixedJoint, FlexibleLink, GeneralSection, PrismaticJoint, RevoluteJoint, RigidLink, Robot
 
 JOINTS = ("shoulder", "elbow", "slide")
@@ -70,6 +70,9 @@ class TwoLinkArm:
         n = len(states)
         identity = np.broadcast_to(np.eye(3), (n, 3, 3))
         return Observation(states, 0.0 * states, (), np.full((n, 3), stations), identity, np.zeros((n, 6)))
+
+    def link_ends(self, states: Array) -> tuple[Array, Array]:
+        return ends_of(self.observe(states, 2).links)
 
     def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
         return np.zeros((len(states), len(loads), 6))

@@ -2,13 +2,14 @@
 
 Components hold elements, junctions and other components (`graph`); laws are formulas as data (`expression`).
 Equations are assembled without causality (`flat`, `equations`) and stepped by one compiled loop for all graphs
-(`tape`, `step`); causality is assigned to explain (`causality`).
+(`tape`, `step`); causality is assigned to explain (`causality`). Pictures are made by `pliant.view.graph_drawing`.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from pliant.bond_graph.arm import Beams, of
 from pliant.bond_graph.causality import Causality, causality
 from pliant.bond_graph.domain import ELECTRIC, GENERAL, HYDRAULIC, ROTATION, SPATIAL, THERMAL, TRANSLATION, Domain
-from pliant.bond_graph.drawing import Drawing, browse, draw
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, R, Se, Sf, ZeroJunction
 from pliant.formulas.expression import Expression, asin, atan2, cos, exp, larger, log, name, parse, rotation_factor
 
@@ -25,3 +26,15 @@ __all__ = [
     "larger", "load", "loads", "log", "name", "of", "parse", "rotation_factor", "save", "sign", "sin", "smooth_sign",
     "sqrt", "tan", "tanh",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from pliant.view.graph_drawing import Drawing, browse, draw
+
+
+def __getattr__(word: str) -> Any:
+    """Whoever computes a graph imports nothing that draws it."""
+    if word not in ("Drawing", "browse", "draw"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{word}'")
+    from pliant.view import graph_drawing
+
+    return getattr(graph_drawing, word)

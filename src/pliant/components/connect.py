@@ -105,6 +105,7 @@ class Connected(Shown, Renamed):
     undeformed = OfTheArm[Callable[..., Array]]()
     observe = OfTheArm[Callable[..., Observation]]()
     tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    link_ends = OfTheArm[Callable[..., tuple[Array, Array]]]()
     section = OfTheArm[Callable[..., Section]]()
     load_flows = OfTheArm[Callable[..., Array]]()
     energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()

@@ -16,7 +16,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
 from pliant.model.sampling import Section
 from pliant.model.section import ObservedSection
-from pliant.model.state import Array
+from pliant.model.state import Array, ends_of
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.link import MadeRigid
@@ -156,6 +156,11 @@ class ArmFacts(Shown, Renamed):
         if "rotor" in layout.slices:
             layout.part(states, "rotor")[..., 0] = positions
         return states
+
+    def link_ends(self, states: Array) -> tuple[Array, Array]:
+        """Positions (n, links, 2, 3) and rotations (n, links, 2, 3, 3) of the roots and tips of all links, in the order
+        of the chain; several times cheaper than `observe` where a structure can do without strains."""
+        return ends_of(cast(Arm, self).observe(states, 2).links)
 
     def section(self, link: str, station: float) -> Section:
         """A section at a share of the length of a link, for one who reads it often."""

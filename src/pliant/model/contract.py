@@ -404,6 +404,10 @@ class Arm(Model, Protocol, metaclass=ByType):
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
     def tip(self, states: Array) -> tuple[Array, Array]: ...
 
+    def link_ends(self, states: Array) -> tuple[Array, Array]:
+        """Positions (n, links, 2, 3) and rotations (n, links, 2, 3, 3) of the roots and tips of all links, in the order
+        of the chain; several times cheaper than `observe` where a structure can do without strains."""
+
     def section(self, link: str, station: float) -> Section:
         """A section at a share of the length of a link, 0 at the root and 1 at the tip, for one who reads it often."""
 

@@ -72,10 +72,10 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     at, x = time[::stride], tip[::stride]
     widths = np.diff(at)
     changes = np.flatnonzero(np.abs(np.diff(widths)) > 1e-6 * widths[1:]) + 1
+    edges = np.concatenate([[0], changes, [len(widths)]])
     total = seen = 0.0
-    for part in np.split(np.arange(len(widths)), changes):
-        if len(part) > order + 1 and widths[part[0]] < 2.5 * step:
-            first, last = part[0], part[-1] + 2
+    for first, last in zip(edges[:-1], edges[1:] + 1):
+        if last - first > order + 2 and widths[first] < 2.5 * step:
             differences = np.linalg.norm(np.diff(x[first:last], order + 1, axis=0), axis=1)
             total += (min(step / widths[first], 1.0)) ** order * float(differences.sum())
             seen += float(at[last - 1] - at[first])

@@ -7,6 +7,7 @@ How a run ended: a value, never an exception.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -74,6 +75,12 @@ class LinkObservation:
     rotation: Array
     strain: Array
     wrench: Array
+
+
+def ends_of(links: Iterable[LinkObservation]) -> tuple[Array, Array]:
+    """Positions (n, links, 2, 3) and rotations (n, links, 2, 3, 3) of roots and tips."""
+    pairs = [(each.position[:, [0, -1]], each.rotation[:, [0, -1]]) for each in links]
+    return np.stack([x for x, _ in pairs], axis=1), np.stack([R for _, R in pairs], axis=1)
 
 
 @dataclass(frozen=True)

@@ -163,8 +163,7 @@ class LiveSource:
     def tip(self, link: str) -> Tip:
         """Of any link; the twist is asked for as that of a place where a load could act."""
         seen = self.ends.link(link)
-        place = LoadPlace("tip", link, False, Frame.BODY)
-        twist = self.arm.load_flows(self.record.states, (place,))[:, 0]
+        twist = self.arm.load_flows(self.record.states, (LoadPlace("tip", link, False, Frame.BODY),))[:, 0]
         return Tip(link, seen.position[:, -1], seen.rotation[:, -1], twist, lambda: self.rigid_tips[link])
 
     @property
@@ -198,9 +197,10 @@ class LiveSource:
 
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         """Whether a few states give reason to look at the consistency error of all."""
-        record, ledger = self.record, self.record.ledger
-        some = replace(record, time=record.time[rows], states=record.states[rows])
-        error = self.arm.consistency_error(replace(some, ledger=replace(ledger, gravity=ledger.gravity[rows])))
+        some, ledger = self.record.at(rows), self.record.ledger
+        error = self.arm.consistency_error(some)
+        if not (error.twist.any() or error.gravity.any()):
+            return bool(error.warning)
         tip = LoadPlace("tip", self.arm.robot.tip_link, False, Frame.WORLD)
         speed = np.linalg.norm(self.arm.load_flows(some.states, (tip,))[:, 0, :3], axis=1).max(initial=0.0)
         pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))

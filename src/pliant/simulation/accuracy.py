@@ -296,7 +296,7 @@ class Search:
             return np.asarray(states[:, None] / self.sizes)
         if self.serial:
             return model.tip(states)[0][:, None] / self.scale
-        return np.stack([link.position[:, -1] for link in model.observe(states, 2).links], axis=1) / self.scale
+        return model.link_ends(states)[0][:, :, 1] / self.scale
 
     def judged(self, row: Row, trial: Trial) -> tuple[float, float, float]:
         """The error of a trial by what it shows and by the one before it, and the orders with which more steps help:

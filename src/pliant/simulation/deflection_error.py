@@ -65,7 +65,7 @@ class Resolution:
 
 
 _KNOWN: dict[tuple[object, object], Resolution | None] = {}  # by robot and formulation, the oldest first
-_AT_REST: dict[tuple[object, object], tuple[tuple[Array, Array], ...]] = {}  # likewise
+_AT_REST: dict[tuple[object, object], tuple[Array, Array]] = {}  # likewise
 
 
 def _keep(known: dict[tuple[object, object], T], asked: tuple[object, object], found: T) -> T:
@@ -215,32 +215,31 @@ def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
 
 def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m."""
-    beyond = sum(link.length for link in arm.robot.links)
-    out, arms = [], np.zeros(len(states))
-    for seen, (rest, unturned) in zip(arm.observe(states, 2).links, _undeformed(arm, states), strict=True):
-        way, turn = _way(seen.position, seen.rotation)
-        beyond -= arm.robot.link(seen.name).length
-        cosine = 0.5 * (np.einsum("nij,nij->n", turn, np.broadcast_to(unturned, turn.shape)) - 1.0)
-        arms += np.linalg.norm(way - rest, axis=1) + beyond * np.arccos(np.clip(cosine, -1.0, 1.0))
-        out.append(way - rest)
-    return np.concatenate(out, axis=1), float(arms.max(initial=0.0))
+    way, turn = _ways(arm, states)
+    rest, unturned = _undeformed(arm, states)
+    lengths = np.array([arm.robot.link(joint.child).length for joint in arm.robot.chain_order])
+    beyond = lengths.sum() - lengths.cumsum()
+    moved, cosine = way - rest, 0.5 * (np.einsum("nkij,kij->nk", turn, unturned[0]) - 1.0)
+    arms = np.linalg.norm(moved, axis=2) + beyond * np.arccos(np.clip(cosine, -1.0, 1.0))
+    return moved.reshape(len(states), -1), float(arms.sum(axis=1).max(initial=0.0))
 
 
-def _undeformed(model: Arm, states: Array) -> tuple[tuple[Array, Array], ...]:
+def _undeformed(model: Arm, states: Array) -> tuple[Array, Array]:
     """The ways of all links at rest, which do not depend on the joints."""
     arm: Arm = getattr(model, "arm", model)
     asked = arm.robot, arm.formulation
     found = _AT_REST.get(asked)
     if found is None:
-        still = arm.observe(arm.undeformed(arm.layout.part(states[:1], "joint_position")), 2).links
-        found = _keep(_AT_REST, asked, tuple(_way(each.position, each.rotation) for each in still))
+        still = arm.undeformed(arm.layout.part(states[:1], "joint_position"))
+        found = _keep(_AT_REST, asked, _ways(arm, still))
     return found
 
 
-def _way(position: Array, rotation: Array) -> tuple[Array, Array]:
-    """From root to tip, in the axes of the root."""
-    root = np.swapaxes(rotation[:, 0], 1, 2)
-    return (root @ (position[:, -1] - position[:, 0])[..., None])[..., 0], root @ rotation[:, -1]
+def _ways(arm: Arm, states: Array) -> tuple[Array, Array]:
+    """From root to tip of all links (n, links, 3), in the axes of the root, and turns (n, links, 3, 3) likewise."""
+    x, R = arm.link_ends(states)
+    root = np.swapaxes(R[:, :, 0], 2, 3)
+    return (root @ (x[:, :, 1] - x[:, :, 0])[..., None])[..., 0], root @ R[:, :, 1]
 
 
 def doubts(found: Bend, error: ErrorEstimate | None, until: float, known: Resolution | None) -> Iterator[str]:

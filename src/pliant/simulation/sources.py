@@ -128,9 +128,9 @@ def beyond_mesh(inputs: Inputs, names: tuple[str, ...], until: float, known: Res
     count = int(np.clip(wanted, FEWEST_SAMPLES, MOST_SAMPLES))
     span = until * min(count / wanted, 1.0)  # of long runs as much as tells the frequencies
     begins = span * np.arange(count) / count
-    told = []
+    told, faded = [], np.hanning(count)[:, None]
     for name, values in _sources(inputs, names, begins, np.zeros(1)):
-        power, frequency = spectrum(values[:, 0] * np.hanning(count)[:, None], span)
+        power, frequency = spectrum(values[:, 0] * faded, span)
         weight = 1.0 / (1.0 + (frequency / known.frequency[0]) ** 2)  # links answer so much less to what is faster
         power = power * weight**2
         high = frequency >= NEARLY_UNRESOLVED * known.limit

@@ -24,7 +24,15 @@ from pliant.structures.nodal.equilibrium import find_equilibrium
 from pliant.structures.nodal.linearise import linearise
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, new_moment, new_pose
-from pliant.structures.nodal.observe import NodalSection, line_rates, load_flows, observe, tip_of, wrench_rows
+from pliant.structures.nodal.observe import (
+    NodalSection,
+    line_rates,
+    link_ends,
+    load_flows,
+    observe,
+    tip_of,
+    wrench_rows,
+)
 from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, rest_velocities
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
@@ -246,6 +254,9 @@ class PoseElementArm(ArmFacts):
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
         return observe(self, np.atleast_2d(states), stations)
+
+    def link_ends(self, states: Floats) -> tuple[Floats, Floats]:
+        return link_ends(self, np.atleast_2d(states))
 
     def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""

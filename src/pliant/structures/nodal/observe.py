@@ -125,6 +125,16 @@ def tip_of(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:
     return pose[:, :3, 3], pose[:, :3, :3]
 
 
+def link_ends(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:
+    """Positions (n, links, 2, 3) and rotations (n, links, 2, 3, 3) of roots and tips, nodes or fixed to one."""
+    links, part = arm.structure.links, arm.layout.part
+    nodes = np.array([[link.nodes[0], link.tip.body] for link in links])
+    x, R = part(states, "position")[:, nodes], rotation_from_quaternion(part(states, "rotation")[:, nodes])
+    x[:, :, 1] += (R[:, :, 1] @ np.array([link.tip.position for link in links])[..., None])[..., 0]
+    R[:, :, 1] = R[:, :, 1] @ np.array([link.tip.rotation for link in links])
+    return x, R
+
+
 def observe(arm: PoseElementArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     part = arm.layout.part

@@ -239,6 +239,8 @@ def refuse_massless_joints(structure: Structure, mechanism: Mechanism, x: Floats
                 names[column] = structure.coordinate_names[c]
             rotor[column] = laws.motor[c, 0] if rigid[c] else 0.0
     moving = np.array([bool(name) for name in names], np.bool_)
+    if not moving.any():
+        return
     T = motions(tree, columns, x, R)[:, :, moving]
     mass = mass_matrix(T, body_inertias(bodies)) + np.diag(rotor[moving])
     whole = bodies.mass.sum()

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import COARSE, Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
-from pliant.model.state import Block, Layout, LinkObservation, Observation
+from pliant.model.state import Block, Layout, LinkObservation, Observation, ends_of
 from pliant.robot import Robot
 from pliant.structures.tree.equilibrium import find_equilibrium
 from pliant.structures.tree.joint_wrenches import joint_wrenches
@@ -162,6 +162,9 @@ class TreeArm(ArmFacts):
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
         return observe(self, np.atleast_2d(states), stations)
+
+    def link_ends(self, states: Floats) -> tuple[Floats, Floats]:
+        return ends_of(self.observe_links(states, poses_of(self, states), 2))
 
     def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 import pliant as pl
-from pliant.bond_graph.layout import Edge, Node, place
 from pliant.experiments.bond_graph_images import pictures
 from pliant.experiments.wang2017.bond_graph import rig_graph
+from pliant.view.graph_layout import Edge, Node, place
 
 bg = pl.bond_graph
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -20,9 +20,9 @@ from pliant.bond_graph.causality import causality
 from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, Vector
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Component, Integral, modulators, shown, split_end
-from pliant.bond_graph.layout import Edge, Node, Point, place
 from pliant.errors import InvalidInput, clip
 from pliant.formulas.expression import NAME, names_in
+from pliant.view.graph_layout import Edge, Node, Point, place
 from pliant.whole_file import whole_file
 
 Path = tuple[str, ...]
@@ -35,7 +35,7 @@ PARALLEL, ASIDE = 18.0, 9.0  # pixels between bonds of the same two parts, and f
 MOST_SIGNALS = 8  # that the box of a component lists
 ONE_PORTS = (C, I, R, Source)  # or fields of several
 SIGNALS, PORT = "#signals", "#port "
-STYLE, FOLDING, SCRIPT = ("drawing.css", "browsing.css", "browsing.js")  # files beside this one
+STYLE, FOLDING, SCRIPT = ("drawing.css", "browsing.css", "browsing.js")  # files of the folder graph
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _Sheet(NamedTuple):
 
 
 def _document(sheet: _Sheet, *files: str) -> Drawing:
-    style, *more = (resources.files("pliant.bond_graph").joinpath(file).read_text("utf-8") for file in files)
+    style, *more = (resources.files("pliant.view").joinpath("graph", file).read_text("utf-8") for file in files)
     folding, script = more or ("", "")
     width, height = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
     view = f"0 0 {width:.1f} {height:.1f}"
