@@ -7,6 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.errors import InvalidInput
+from pliant.simulation import sources
 
 STEPS = pl.Gauss(order=2, step=1e-3)
 
@@ -103,3 +104,31 @@ def test_a_base_that_moves_faster_than_the_steps_is_told(strip: pl.Arm) -> None:
     model = pl.connect(strip, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)), pl.BaseMotion(y=shaken))
     said = pl.simulate(model, 0.02, STEPS).warnings()
     assert any(each.startswith("the motion of the base changes faster than steps") for each in said)
+
+
+KNOWN = (
+    pl.motions.Quintic(0.0, 1.0, 0.2),
+    pl.motions.Cycloid(0.3, -1.0, 0.2, 0.05),
+    pl.motions.BangBang(0.0, 1.0, 0.2),
+    pl.motions.SmoothStart(2.0, 0.2),
+    pl.motions.MotionSum((pl.motions.Quintic(0.0, 1.0, 0.2), pl.motions.Cycloid(0.0, -1.0, 0.1, 0.2))),
+    pl.signals.Sine(2.0, 7.0, 0.3),
+    pl.signals.SignalSum((pl.signals.Sine(2.0, 7.0), pl.signals.Step(1.0, 0.1))),
+)
+
+
+@pytest.mark.parametrize("source", KNOWN, ids=lambda source: type(source).__name__)
+def test_what_knows_how_fast_it_changes_is_followed_by_sixteen_steps_of_one_stage(source: object) -> None:
+    """1 - sinc(pi / 16) = 0.6 % of a sine is missed; moves have parts of twice their frequency, 2.6 % of these."""
+    motion = isinstance(source, pl.motions.Motion) and not isinstance(source, pl.signals.Sine | pl.signals.SignalSum)
+    arm = pl.GeometricallyExact().compile(pl.load(pl.library.path("steel_strip")))
+    drive = pl.PrescribedMotion("hub", source) if motion else pl.JointTorque("hub", source)
+    inputs, rule = pl.connect(arm, drive).inputs, (np.array([0.5]), np.array([1.0]))
+    step = source.changes_within / sources.SURELY_FOLLOWED
+    assert sources.missed(inputs, ("hub",), 0.4, step, rule) == ()
+    assert 0.0 < max(sources.missed_shares(inputs, ("hub",), 0.4, step, rule).values()) < 0.026
+
+
+def test_functions_of_users_are_asked_at_many_instants() -> None:
+    told = pl.signals.SignalSum((pl.signals.Constant(1.0), pl.signals.FunctionSignal(np.sin)))
+    assert told.changes_within == 0.0

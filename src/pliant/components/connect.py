@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.components import kinds
 from pliant.components.base_motion import rotated
-from pliant.components.fields import first_repeated, merged_breaks, nearest
+from pliant.components.fields import first_repeated, merged_breaks, nearest, soonest_change
 from pliant.components.kinds import Component, Contribution, Feedback, Load, told
 from pliant.components.motions import Hold, Motion
 from pliant.components.port_signal import PortSignal, connect_ports
@@ -248,6 +248,10 @@ class JointSignals:
     motions: tuple[tuple[int, Motion], ...]
     torques: tuple[tuple[int, Signal], ...]
 
+    @property
+    def changes_within(self) -> float:
+        return soonest_change(each for _, each in (*self.motions, *self.torques))
+
     def __call__(self, times: Array) -> Array:
         signals = np.empty((len(times), *self.constant.shape))
         signals[:] = self.constant
@@ -276,6 +280,10 @@ class LoadSignals:
     constant: Array
     varying: tuple[tuple[int, Signal], ...]
 
+    @property
+    def changes_within(self) -> float:
+        return soonest_change(each for _, each in self.varying)
+
     def __call__(self, times: Array) -> Array:
         signals = np.empty((len(times), *self.constant.shape))
         signals[:] = self.constant
@@ -296,6 +304,10 @@ class TurnedWrench:
     def breaks(self) -> tuple[float, ...]:
         return self.signal.breaks
 
+    @property
+    def changes_within(self) -> float:
+        return soonest_change((self.signal,))
+
     def evaluate(self, times: Array) -> Array:
         wrench = self.signal.evaluate(times)
         return rotated(self.rotation, wrench.reshape(-1, 2, 3)).reshape(wrench.shape)
@@ -310,6 +322,10 @@ class WholeEffort:
     @property
     def breaks(self) -> tuple[float, ...]:
         return merged_breaks([signal.breaks for signal in self.signals])
+
+    @property
+    def changes_within(self) -> float:
+        return soonest_change(self.signals)
 
     def evaluate(self, times: Array) -> Array:
         wrench = np.zeros((len(times), 6))

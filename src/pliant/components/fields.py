@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 from typing import Annotated, Any, cast
 
 import numpy as np
@@ -142,6 +143,11 @@ def merged_breaks(groups: Iterable[Iterable[float]]) -> tuple[float, ...]:
         if not merged or time - merged[-1] > SAME_TIME * max(1.0, abs(time)):
             merged.append(time)
     return tuple(merged)
+
+
+def soonest_change(sources: Iterable[object]) -> float:
+    """The time in which the fastest of motions and signals changes; zero if one does not know it."""
+    return min((getattr(each, "changes_within", 0.0) for each in sources), default=inf)
 
 
 def count_conflicts(times: Samples, field: str, values: SampleRows) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import tau
+from math import inf, tau
 from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,6 +24,7 @@ from pliant.components.fields import (
     called,
     count_conflicts,
     merged_breaks,
+    soonest_change,
 )
 from pliant.errors import InvalidInput, Problem
 from pliant.model.state import Array
@@ -57,7 +58,11 @@ Begin = Annotated[float, Quantity("s", "time at which the motion begins")]
 
 @runtime_checkable
 class Motion(Protocol):
-    """What a prescribed joint or the reference of a controller follows."""
+    """What a prescribed joint or the reference of a controller follows.
+
+    One that is smooth between its breaks may have ``changes_within``, the time (s) in which it changes: it then is not
+    asked at many instants whether the steps of a run follow it, nor whether its rate is that of its position.
+    """
 
     @property
     def breaks(self) -> tuple[float, ...]: ...
@@ -78,6 +83,7 @@ class Hold(Declared):
     position: Annotated[float, Quantity(POSITION_UNIT, "position to hold")]
 
     breaks: ClassVar[tuple[float, ...]] = ()
+    changes_within: ClassVar[float] = inf
 
     def evaluate(self, times: Array) -> Kinematics:
         n = len(times)
@@ -92,6 +98,10 @@ class RestToRest(Declared, ABC):
     end: Annotated[float, Quantity(POSITION_UNIT, "position after the move")]
     duration: Annotated[float, Quantity("s", "duration of the move", above=0)]
     begin: Begin = 0.0
+
+    @property
+    def changes_within(self) -> float:
+        return self.duration
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -166,6 +176,10 @@ class SmoothStart(Declared):
     duration: Annotated[float, Quantity("s", "duration of the start", above=0)]
     position: Annotated[float, Quantity(POSITION_UNIT, "position before the start")] = 0.0
     begin: Begin = 0.0
+
+    @property
+    def changes_within(self) -> float:
+        return self.duration
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -249,6 +263,10 @@ class MotionSum(Declared):
     """Several motions added, for instance a move and, later, the move back."""
 
     terms: Annotated[Sequence[Motion], Holds("motions to add", Motion, "write a list of motions", one=False, many=True)]
+
+    @property
+    def changes_within(self) -> float:
+        return soonest_change(self.terms)
 
     @property
     def breaks(self) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import tau
+from math import inf, tau
 from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -42,7 +42,7 @@ SampleValues = Annotated[SampleRows, fields.NumbersOrRows(EFFORT_UNIT, "value or
 
 @runtime_checkable
 class Signal(Protocol):
-    """What drives a joint with torque or loads a link."""
+    """What drives a joint with torque or loads a link; it may have ``changes_within`` as motions may."""
 
     @property
     def breaks(self) -> tuple[float, ...]: ...
@@ -57,6 +57,7 @@ class Constant(Declared):
     value: Value
 
     breaks: ClassVar[tuple[float, ...]] = ()
+    changes_within: ClassVar[float] = inf
 
     def evaluate(self, times: Array) -> Array:
         value = np.asarray(self.value)
@@ -69,6 +70,8 @@ class Step(Declared):
 
     value: Value
     at: Annotated[float, Quantity("s", "time of the step")] = 0.0
+
+    changes_within: ClassVar[float] = inf
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -87,6 +90,10 @@ class Sine(Declared):
     phase: Annotated[float, Quantity("rad", "phase at time 0")] = 0.0
 
     breaks: ClassVar[tuple[float, ...]] = ()
+
+    @property
+    def changes_within(self) -> float:
+        return 1.0 / self.frequency
 
     def evaluate(self, times: Array) -> Array:
         return _scaled(self.amplitude, np.sin(tau * self.frequency * times + self.phase))
@@ -186,6 +193,10 @@ class SignalSum(Declared):
         if len(set(shapes)) > 1:
             sizes = ", ".join(str(shape[0] if shape else 1) for shape in shapes)
             yield Problem(f"have {sizes} components; give all terms the same number", ("terms",))
+
+    @property
+    def changes_within(self) -> float:
+        return fields.soonest_change(self.terms)
 
     @property
     def breaks(self) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
 FEWEST_TIMES, MOST_TIMES = 8192, 400_000  # at which a source is asked
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
+SURELY_FOLLOWED = 16.0  # steps in the time of a smooth change: one stage then misses 0.6 % of a sine
 HALVINGS = 20
 MOST_TO_FOLLOW = 10_000  # steps of a first trial
 NYQUIST = 6.0  # samples in a period of the first mode that a mesh does not resolve
@@ -36,7 +37,7 @@ def missed(
     inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]
 ) -> tuple[str, ...]:
     """A sentence for each source that equal steps by a rule (nodes, weights) of stages do not follow."""
-    if not _varies(inputs):
+    if not _varies(inputs) or SURELY_FOLLOWED * step <= _soonest_change(inputs):
         return ()
     told = missed_shares(inputs, names, until, step, rule)
     doubts = {name: share for name, share in told.items() if share > FOLLOWED}
@@ -50,7 +51,7 @@ def missed(
 def longest_step(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
     """``step``, or its half, quarter and so on that follows all sources; ``step`` itself where none does: what jumps
     where nobody says so needs steps without end, and the run warns."""
-    if not _varies(inputs):
+    if not _varies(inputs) or SURELY_FOLLOWED * step <= _soonest_change(inputs):
         return step
     tried, share = step, FOLLOWED
     try:
@@ -67,6 +68,12 @@ def _varies(inputs: Inputs) -> bool:
     joints, loads = inputs.joint_signals, inputs.load_signals
     given = any(len(getattr(each, kind, ())) for each in (joints, loads) for kind in ("motions", "torques", "varying"))
     return given or inputs.base_motion is not None
+
+
+def _soonest_change(inputs: Inputs) -> float:
+    """Time in which what drives the arm changes; zero where it is not known."""
+    signals = () if inputs.base_motion is not None else (inputs.joint_signals, inputs.load_signals)
+    return min((getattr(each, "changes_within", 0.0) for each in signals), default=0.0)
 
 
 def _begins(inputs: Inputs, until: float, step: float, count: int) -> Array:
@@ -171,7 +178,7 @@ def refuse_contradicted_start(
 
 def refuse_inconsistent_motions(inputs: Inputs, names: tuple[str, ...], until: float) -> None:
     """Refuse a prescribed motion whose rate is not the derivative of its position, nor its acceleration of its rate."""
-    if not any(inputs.prescribed):
+    if not any(inputs.prescribed) or getattr(inputs.joint_signals, "changes_within", 0.0) > 0.0:
         return
     near = NEARBY * until
     times = until * (np.arange(PROBES) + 0.5 / np.sqrt(2.0)) / PROBES
