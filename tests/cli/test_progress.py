@@ -129,8 +129,9 @@ def test_the_progress_of_a_search_is_near_the_time_that_it_has_taken(
         search.foreseen = max(3.0 * steps, 6000.0)
     time_spent, fraction = np.array(shown).T
     assert np.all(np.diff(fraction) > 0.0)
-    # half the distance of what was shown before, where every run took half of what was left: 0.5 and more
-    assert np.abs(fraction - time_spent / time_spent[-1])[:-10].max() < 0.35
+    # 0.07, 0.17 and 0.24 here; if every run took half of what is left it would be 0.36, 0.90 and 0.79. In the last run
+    # the part stays behind by up to 0.5, since nobody knows then that no other follows
+    assert np.abs(fraction - time_spent / time_spent[-1])[:-10].max() < 0.3
 
 
 def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypatch: pytest.MonkeyPatch) -> None:
