@@ -168,9 +168,9 @@ def draw(rows: list[Row], path: Path) -> None:
         ends = np.array([1e-9, 1e-1])
         axes.loglog(ends, ends, color=style.FAINT, linewidth=1.0)
         axes.fill_between(ends, FACTORS[0] * ends, FACTORS[1] * ends, color=style.FAINT, alpha=0.3, linewidth=0.0)
-        axes.set_xlabel("true error of the tips over the reach")
-        axes.set_ylabel("error that the run tells")
-        axes.set_title("Error that runs tell against their true error")
+        axes.set_xlabel("true error of the tips, over the reach")
+        axes.set_ylabel("error told by the run, over the reach")
+        axes.set_title(f"Told against true error, and the band from {FACTORS[0]:g} to {FACTORS[1]:g} times")
         axes.legend(loc="upper left")
         figure.savefig(path, dpi=style.PIXELS_PER_INCH)
 

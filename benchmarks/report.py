@@ -136,7 +136,7 @@ def plot(comparison: Comparison, path: Path) -> None:
             label = "" if k else "error asked for"
             axes.axvline(verdict.error, color=style.INK, linestyle="--", linewidth=0.9, zorder=1, label=label)
         axes.set_xlabel("largest tip error [m]")
-        axes.set_ylabel("CPU time per simulated time")
+        axes.set_ylabel("CPU time per simulated time [s/s]")
         axes.set_title("\n".join(wrap(comparison.problem.title.rstrip("."), WIDEST_TITLE)))
         style.legend_beside(axes)
         figure.savefig(path, dpi=style.PIXELS_PER_INCH)

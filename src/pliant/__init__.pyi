@@ -24,15 +24,15 @@ from pliant.components.base_motion import BaseMotion as BaseMotion
 from pliant.components.bushing import Bushing as Bushing
 from pliant.components.connect import connect as connect
 from pliant.components.connect import report as report
-from pliant.components.distributed_wrench import DistributedWrench as DistributedWrench
 from pliant.components.gear_motor import GearMotor as GearMotor
 from pliant.components.joint_torque import JointTorque as JointTorque
+from pliant.components.link_wrench import DistributedWrench as DistributedWrench
+from pliant.components.link_wrench import TipWrench as TipWrench
 from pliant.components.point_wrench import PointWrench as PointWrench
 from pliant.components.port_signal import PortSignal as PortSignal
 from pliant.components.prescribed_motion import PrescribedMotion as PrescribedMotion
 from pliant.components.spring_damper import SpringDamper as SpringDamper
 from pliant.components.tendon import Tendon as Tendon
-from pliant.components.tip_wrench import TipWrench as TipWrench
 from pliant.components.tuned_mass_damper import TunedMassDamper as TunedMassDamper
 from pliant.components.wall import Wall as Wall
 from pliant.control import JointPD as JointPD

@@ -9,12 +9,11 @@ import pytest
 
 from pliant.components.base_motion import BaseMotion
 from pliant.components.bushing import Bushing
-from pliant.components.distributed_wrench import DistributedWrench
 from pliant.components.gear_motor import GearMotor
+from pliant.components.link_wrench import DistributedWrench, TipWrench
 from pliant.components.point_wrench import PointWrench
 from pliant.components.spring_damper import SpringDamper
 from pliant.components.tendon import Tendon
-from pliant.components.tip_wrench import TipWrench
 from pliant.components.tuned_mass_damper import TunedMassDamper
 from pliant.components.wall import Wall
 from pliant.robot.declared import Declared, declarations

@@ -12,16 +12,15 @@ import pytest
 import pliant as pl
 from pliant.components.base_motion import BaseMotion
 from pliant.components.connect import connect, report
-from pliant.components.distributed_wrench import DistributedWrench
 from pliant.components.joint_torque import JointTorque
 from pliant.components.kinds import Component
+from pliant.components.link_wrench import DistributedWrench, TipWrench
 from pliant.components.motions import BangBang, Hold, Quintic
 from pliant.components.point_wrench import PointWrench
 from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.components.sampled_controller import SampledController
 from pliant.components.signals import Constant, FunctionSignal, SignalTable, Sine, Step
 from pliant.components.spring_damper import SpringDamper
-from pliant.components.tip_wrench import TipWrench
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, NewtonTolerance, Run

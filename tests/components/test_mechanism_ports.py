@@ -11,12 +11,12 @@ from pliant.components.connect import connect, report
 from pliant.components.gear_motor import GearMotor
 from pliant.components.joint_torque import JointTorque
 from pliant.components.kinds import Component
+from pliant.components.link_wrench import TipWrench
 from pliant.components.motions import Hold
 from pliant.components.point_wrench import PointWrench
 from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.components.sampled_controller import SampledController
 from pliant.components.signals import Constant, Step
-from pliant.components.tip_wrench import TipWrench
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.inputs import LoadPlace

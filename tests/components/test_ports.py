@@ -18,13 +18,13 @@ from pliant.components.bushing import Bushing
 from pliant.components.connect import Connected, connect, report
 from pliant.components.gear_motor import GearMotor
 from pliant.components.joint_torque import JointTorque
+from pliant.components.link_wrench import TipWrench
 from pliant.components.motions import Hold, Quintic
 from pliant.components.point_wrench import PointWrench
 from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.components.sampled_controller import SampledController
 from pliant.components.signals import Constant, Sine
 from pliant.components.spring_damper import SpringDamper
-from pliant.components.tip_wrench import TipWrench
 from pliant.components.wall import Wall
 from pliant.control import JointPD
 from pliant.errors import InvalidInput

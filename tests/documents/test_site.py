@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
+import pliant
+from benchmarks import compared
 from benchmarks.compared import renewed
 from docs.site.api import page_text, pages
 from docs.site.build import copy_pages, fetched
@@ -86,6 +88,36 @@ def test_measured_tables_can_be_written_anew(page: str, name: str) -> None:
     assert len(after) < len(before) - 500, "the old table is still there"
     with pytest.raises(ValueError, match="no marks <!-- nothing -->"):
         renewed(before, "nothing", "")
+
+
+def test_comparisons_of_arms_are_kept_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    made = compared.Arm("moves", 0.02, 1e-3, "exact", (compared.Row("exact", 1e-4, 0.01),), ("mixed",))
+
+    def compare(name: str, until: float) -> compared.Arm:
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        asked.append(f"{name}, {until:g} s")
+        return made
+
+    monkeypatch.setattr(compared, "DOCS", tmp_path)
+    monkeypatch.setattr(compared, "KEPT", tmp_path / "build" / "compared.json")
+    monkeypatch.setattr(compared, "compared", compare)
+    choose, compare_page = tmp_path / "choose.md", tmp_path / "compare.md"
+    for path, name in ((choose, "three arms"), (compare_page, "all arms")):
+        path.write_text(f"before\n<!-- {name} -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
+    assert compared.main(["no_arm"]) == 2
+    assert compared.main([]) == 1, "interrupted by the fifth arm"
+    assert "old" not in choose.read_text(encoding="utf-8")
+    assert "old" in compare_page.read_text(encoding="utf-8")
+    first = asked.copy()
+    asked.clear()
+    while compared.main([]) == 1:
+        first += asked
+        asked.clear()
+    first += asked
+    assert len(first) == len(set(first)) == 3 + len(pliant.library.names()), "an arm was compared twice or never"
+    assert "| `adam` | moves | 2 | 0.1 | exact, 10 ms |  |  | mixed |" in compare_page.read_text(encoding="utf-8")
 
 
 DISPLAYED = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)

@@ -13,11 +13,14 @@ import pytest
 import pliant as pl
 from pliant.components.connect import Connected
 from pliant.errors import InvalidInput
+from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model
 from pliant.model.error_estimate import indicated, local_errors
 from pliant.model.sampling import Sample
+from pliant.simulation import accuracy as accurate
 from pliant.simulation.law_copies import with_copied_laws
-from pliant.simulation.trials import order_seen, unfollowed
+from pliant.simulation.start import consistent_start
+from pliant.simulation.trials import SearchProgress, order_seen, unfollowed
 from tests.support.arms import ASIDE, SLOW, two_links
 
 
@@ -315,3 +318,15 @@ def test_arms_are_known_by_their_type_in_any_order() -> None:
     model = slewed_strip(pl.GeometricallyExact())
     arm = model.arm  # type: ignore[attr-defined]
     assert [isinstance(each, Arm) for each in (model, arm, object(), arm, model)] == [True, True, False, True, True]
+
+
+def test_a_search_whose_trials_were_all_given_up_still_runs() -> None:
+    """Graded steps may be too many before one of them was tried: the trials with equal ones are forgotten then."""
+    arm = pl.GeometricallyExact(degree=2).compile(pl.load(pl.library.path("steel_strip")))
+    start = consistent_start(arm)
+    search = accurate.Search(arm, 0.1, 1e-3, (start, False), 10, SearchProgress(None), Continuation.at(0.0))
+    assert search.planned(search.own, 2.0 * accurate.MOST_STEPS) is None
+    search.row(search.own)
+    found = accurate._as_it_is(search)
+    assert found.record.ending.completed
+    assert found.error.time == math.inf

@@ -170,7 +170,7 @@ def test_runs_are_laid_over_each_other(opened: Opened) -> None:
     assert near(opened.picture(), ORANGE) > 300
 
 
-@pytest.mark.parametrize("name", ["curvature", "surface stress"])
+@pytest.mark.parametrize("name", ["curvature", "surface stress", "von Mises stress"])
 def test_colours_show_a_field(opened: Opened, scene: Scene, name: str) -> None:
     frame = 60
     opened.run("(t) => pliant.seek(t)", float(scene.runs[0].time[frame]))
@@ -180,14 +180,16 @@ def test_colours_show_a_field(opened: Opened, scene: Scene, name: str) -> None:
     coloured = opened.picture()
     # the rigid run has neither curvature nor stress: its own colour gives way to that of zero
     assert near(coloured, ORANGE) < 0.2 * near(plain, ORANGE)
-    if name == "curvature":
+    if name != "surface stress":  # the dark end of the scale, which begins at zero
         assert near(coloured, "#440154") > 150 + near(plain, "#440154")
     assert opened.page.locator("#legend").is_visible()
-    assert name in opened.page.locator("#legend").inner_text()
+    legend = opened.page.locator("#legend").inner_text()
+    assert name in legend
+    assert ("Pa" in legend) == ("stress" in name)
     # the top of the scale is the largest on any surface of any run
     top = opened.run("pliant.state.top")
     values = scene.runs[0].fields[name][:, scene.runs[0].links[1].sections]
-    over = values[..., 0] if name == "curvature" else np.abs(values) @ np.array([1.0, 0.001, 0.025])
+    over = values[..., 0] if name != "surface stress" else np.abs(values) @ np.array([1.0, 0.001, 0.025])
     assert top == pytest.approx(np.max(over), rel=1e-3)
     opened.page.locator("select[name=field]").select_option("-1")
     assert opened.page.locator("#legend").is_hidden()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import pliant
 from pliant.analysis.frequency_response import FrequencyResponse
@@ -108,6 +109,20 @@ def test_a_run_that_failed_at_once_can_be_drawn(draw: Callable[[Trajectory], Fig
     for energy in (ledger.kinetic, ledger.strain, ledger.exchanged, ledger.residual):
         energy[:] = 0.0
     draw(trajectory).savefig(tmp_path / "figure.png")
+
+
+PRINTED, READABLE = 16.0 / 2.54, 6.0  # inches of a page's text, and points of print
+
+
+def smallest_in_print(figure: Figure) -> float:
+    """Points of the smallest text if the figure is as wide as the text of a page; exponents are smaller."""
+    texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text().strip()]
+    return min(text.get_fontsize() for text in texts) * PRINTED / figure.get_size_inches()[0]
+
+
+@pytest.mark.parametrize("draw", ALL)
+def test_all_text_of_a_run_is_readable_in_print(draw: Callable[[Trajectory], Figure]) -> None:
+    assert smallest_in_print(draw(fake_trajectory())) >= READABLE
 
 
 def test_drawing_needs_no_pyplot() -> None:
@@ -264,6 +279,7 @@ def test_files_are_not_written_twice_but_a_loaded_trajectory_draws_the_same_pixe
 def test_mode_shapes_name_frequencies_and_draw_both_ends_of_the_swing() -> None:
     arm = pliant.GeometricallyExact(degree=2).compile(pliant.load(pliant.library.path("wang_beam")))
     modes = pliant.modes(arm, count=3)
+    assert smallest_in_print(draw_mode_shapes(modes, count=3)) >= READABLE
     figure = draw_mode_shapes(modes, count=2)
     first, second = figure.axes
     assert first.get_title(loc="left").startswith("1: no oscillation")

@@ -121,6 +121,11 @@ def test_surface_stress_is_that_of_a_bent_cantilever() -> None:
     assert np.allclose(axis + 0.005 * along_y, -expected, atol=1e-3 * expected[0])
     assert np.allclose(axis - 0.005 * along_y, expected, atol=1e-3 * expected[0])
     assert np.allclose(along_z * 0.01, 0.0, atol=1e-9 * expected[0])
+    # clamped, with no shear at the corners: the axial stress there
+    equivalent = run.fields["von Mises stress"][0, link.sections, 0]
+    assert np.isclose(equivalent[0], expected[0], rtol=1e-3)
+    # at the free end the force alone shears: tau = 3/2 F / A at the middle of the sides
+    assert np.isclose(equivalent[-1], np.sqrt(3.0) * 1.5 * 2.0 / (0.01 * 0.02), rtol=1e-3)
     moment = run.fields["bending moment"][0, link.sections, 0]
     assert np.allclose(moment, 2.0 * (LENGTH - link.station), atol=1e-3 * 2.0 * LENGTH)
     arrow = next(each for each in run.arrows if each.group == "loads")

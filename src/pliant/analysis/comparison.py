@@ -152,7 +152,7 @@ class Comparison(Shown):
             if row.furthest <= self.asked:
                 continue
             often = f" and {factor(exact.cost / row.cost)} cheaper" if WORTH_IT * row.cost < exact.cost else ""
-            cut = ", with finer meshes left out for the time they take," if row.cut_short else ""
+            cut = " (finer meshes left out for the time they take)" if row.cut_short else ""
             fine = " however fine" if row.theory_limit else cut
             why = f"; {row.validity.reason}" if row.validity is not None and row.beyond else ""
             yield f"{capital(row.label)}: {percent(row.furthest)} off{fine}{often}{why}."

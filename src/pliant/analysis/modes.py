@@ -15,6 +15,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.dense_algebra import on_one_core, unit_masses
 from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
+from pliant.progress import report
 from pliant.results.observables import AXES
 from pliant.simulation.equilibrium import equilibrium
 from pliant.simulation.start import checked_state, consistent_start
@@ -295,10 +296,12 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
     small = linearised(model, state, time)
     refuse_stillness(model, small)
+    report(f"eigenvalues of {len(small.M)} unknowns")
     if is_conservative(small) and every_part_has_mass(small.M):
         values, vectors = conservative_modes(small, count)
     else:
         values, vectors = general_modes(small, count)
+    report("")
     shape = np.einsum("acj,jk->kac", small.to_twist, vectors)
     flat = shape.reshape(len(values), -1)
     largest = flat[np.arange(len(values)), np.abs(flat).argmax(axis=1)]
@@ -310,6 +313,7 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
 def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
     at = linearisable_state(model, state, time)
+    report("linearising")
     return model.linearise(at, model.inputs, time)
 
 

@@ -182,7 +182,7 @@ def model_and_state(arm: pl.Arm, drives: Drives, state: str) -> tuple[pl.Arm, Ar
         return model, consistent_start(model)
     if state != About.EQUILIBRIUM:
         return model, _saved(model, state)
-    with progress_after_a_second("finding the equilibrium"):
+    with progress_after_a_second("equilibrium"):
         balanced = pl.equilibrium(model)
     if balanced.ending.cause not in (Cause.COMPLETED, Cause.UNBALANCED):  # of the latter `say_substitutions` tells
         raise InvalidInput(

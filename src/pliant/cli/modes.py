@@ -31,7 +31,7 @@ def unresolved_modes(found: Modes, drives: given.Drives, state: str) -> str:
     comparable = state in tuple(given.About) and found.small.fundamental
     if finer is None or not comparable or not any(isinstance(link, pl.FlexibleLink) for link in robot.links):
         return ""
-    with progress_after_a_second("comparing with a finer mesh"):
+    with progress_after_a_second("finer mesh"):
         try:
             model, at = given.model_and_state(finer.compile(robot), drives, state)
         except InvalidInput:

@@ -13,11 +13,13 @@ from pathlib import Path
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.table import Table
+from rich.text import Text
 
 import pliant as pl
 from pliant.errors import InvalidInput, tell
+from pliant.progress import watched, watcher
 
 # Wide enough for every table when the output goes to a file instead of a terminal.
 WIDTH_OF_A_FILE = 120
@@ -62,39 +64,88 @@ def show_run(trajectory: pl.Trajectory, written: list[Path]) -> None:
 
 PATIENCE = 1.0  # s before anything is shown
 BETWEEN_LINES = 10.0  # s
+LEAST_KNOWN = 0.01  # fraction done from which the time left is told
+
+
+class Work:
+    """How far work has come, as it tells by itself: a fraction of all of it, or its stages with fractions of each."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.stage, self.whole = text, "", False
+        self.fraction: float | None = None
+        self.began = self.since = time.monotonic()
+
+    def update(self, fraction: float) -> None:
+        """Of the whole, which counts from now on."""
+        self.fraction, self.whole, self.since = fraction, True, self.began
+
+    def hear(self, stage: str, fraction: float | None) -> None:
+        """What is done now, and the fraction of that."""
+        if stage != self.stage and not self.whole:
+            self.since = time.monotonic()
+        self.stage = stage
+        if not self.whole:
+            self.fraction = fraction
+
+    @property
+    def doing(self) -> str:
+        return f"{self.text}, {self.stage}" if self.stage else self.text
+
+    @property
+    def told(self) -> str:
+        """The part that is done and the seconds left where they can be known, else the seconds spent."""
+        now = time.monotonic()
+        if self.fraction is None:
+            return f"{now - self.began:.0f} s"
+        done = f"{100.0 * self.fraction:3.0f} %"
+        spent = now - self.since
+        if self.fraction < LEAST_KNOWN or spent < PATIENCE:
+            return done
+        return f"{done}, about {max(1.0, spent * (1.0 / self.fraction - 1.0)):.0f} s left"
+
+
+class Told(ProgressColumn):
+    """Of work, with each refresh of the terminal."""
+
+    def __init__(self, words: Callable[[], str]) -> None:
+        super().__init__()
+        self.words = words
+
+    def render(self, task: Task) -> Text:
+        return Text(self.words(), overflow="ellipsis", no_wrap=True)
 
 
 class Bar:
-    """Shown from its start on; the fraction of work done may be known before that, later or never.
+    """Shown from its start on, and vanishes in the end: runs to and fro where no fraction is known."""
 
-    A bar that runs to and fro until a fraction is known, and vanishes in the end.
-    """
-
-    def __init__(self, text: str, console: Console) -> None:
-        columns = (TextColumn(text), BarColumn(), TextColumn("{task.fields[percent]}"), TimeRemainingColumn())
+    def __init__(self, work: Work, console: Console) -> None:
+        columns = (Told(lambda: work.doing), BarColumn(bar_width=12), Told(lambda: work.told))
         self.progress = Progress(*columns, console=console, transient=True)
-        self.task = self.progress.add_task(text, total=None, percent="")
+        self.work, self.task = work, self.progress.add_task("", total=None)
         self.start, self.stop = self.progress.start, self.progress.stop
 
-    def update(self, fraction: float) -> None:
-        self.progress.update(self.task, total=1.0, completed=fraction, percent=f"{100.0 * fraction:3.0f} %")
+    def changed(self) -> None:
+        known = self.work.fraction is not None
+        self.progress.update(self.task, total=1.0 if known else None, completed=self.work.fraction or 0.0)
 
 
 class Lines:
     """A line when the work proves long, and now and then one with the fraction done."""
 
-    def __init__(self, text: str, console: Console) -> None:
-        self.text, self.console = text, console
+    def __init__(self, work: Work, console: Console) -> None:
+        self.work, self.console = work, console
         self.printed = math.inf
 
     def start(self) -> None:
-        self.console.print(f"{self.text} ...", markup=False, highlight=False, soft_wrap=True)
-        self.printed = time.monotonic()
+        self._print(f"{self.work.text} ...")
 
-    def update(self, fraction: float) -> None:
+    def changed(self) -> None:
         if time.monotonic() - self.printed > BETWEEN_LINES:
-            self.console.print(f"{self.text}: {100.0 * fraction:.0f} %", highlight=False, soft_wrap=True)
-            self.printed = time.monotonic()
+            self._print(f"{self.work.doing}: {self.work.told.strip()}")
+
+    def _print(self, line: str) -> None:
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self.printed = time.monotonic()
 
     def stop(self) -> None:
         pass
@@ -104,10 +155,18 @@ class Lines:
 def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
     """A function that takes the fraction done; whoever waits longer than a second sees what goes on.
 
-    A timer shows it, because work that cannot tell its fraction may call the function late or never.
+    What the work reports of its stages is shown too. A timer shows it, because work may report late or never. Inside
+    another one, it is a stage of that.
     """
-    console = Console(stderr=True)
-    display = Bar(text, console) if console.is_terminal else Lines(text, console)
+    outside = watcher()
+    if outside is not None:
+        with watched(lambda stage, fraction: outside(f"{text}, {stage}" if stage else text, fraction)):
+            outside(text, None)
+            yield lambda fraction: outside(text, fraction)
+        outside("", None)
+        return
+    console, work = Console(stderr=True), Work(text)
+    display = Bar(work, console) if console.is_terminal else Lines(work, console)
     lock, shown = threading.Lock(), threading.Event()
 
     def show() -> None:
@@ -116,11 +175,20 @@ def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
                 display.start()
                 shown.set()
 
+    def update(fraction: float) -> None:
+        work.update(fraction)
+        display.changed()
+
+    def hear(stage: str, fraction: float | None) -> None:
+        work.hear(stage, fraction)
+        display.changed()
+
     timer = threading.Timer(PATIENCE, show)
     timer.daemon = True
     timer.start()
     try:
-        yield display.update
+        with watched(hear):
+            yield update
     finally:
         with lock:
             timer.cancel()

@@ -43,3 +43,23 @@ class LinkWrench(Declared):
 def frame_conflicts(frame: Frame) -> Iterator[Problem]:
     if frame is Frame.JOINT:
         yield Problem("= joint has no meaning for a load on a link; write world or body", ("frame",))
+
+
+@dataclass(frozen=True)
+class TipWrench(LinkWrench):
+    """Force (N) and moment (N m) in time, six components, on the tip of a link.
+
+    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it rotates with the tip
+    section (a follower load).
+    """
+
+
+@dataclass(frozen=True)
+class DistributedWrench(LinkWrench):
+    """Force (N/m) and moment (N m/m) per length in time, six components, all along a link.
+
+    In the WORLD frame the wrench keeps its direction, in the BODY frame it rotates with each section.
+    """
+
+    distributed: ClassVar[bool] = True
+    signal: Annotated[Signal, Holds("force and moment per length in time", Signal, WRITE_SIGNAL)]

@@ -30,13 +30,23 @@ from pliant.model.error_estimate import ErrorEstimate, local_errors
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
-from pliant.simulation.driver import Progress, advance, not_begun
+from pliant.simulation.driver import advance, not_begun
 from pliant.simulation.grid import corners, divided, step_grid, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
-from pliant.simulation.trials import ROUNDING, Row, Trial, apart, order_seen, ringing, told_by, unfollowed
+from pliant.simulation.trials import (
+    ROUNDING,
+    Row,
+    SearchProgress,
+    Trial,
+    apart,
+    order_seen,
+    ringing,
+    told_by,
+    unfollowed,
+)
 
 BASE_STEPS, GRADED = 8, 32  # of a run, at least: between their ends all steps are of one length; where lengths differ
 FIRST = 2.0  # steps in a base step of the first trial
@@ -115,10 +125,10 @@ class Search:
         accuracy: float,
         start: tuple[Array, bool],
         outputs: int | Array,
-        progress: Progress,
+        progress: SearchProgress,
         after: Continuation,
     ) -> None:
-        self.progress, self.runs = progress, 0
+        self.progress = progress
         self.model, self.until, self.accuracy, self.after = model, until, accuracy, after
         self.start, self.given = start  # of the model; whether it is a user's
         self.corners, begin = corners(model.inputs, until, after), after.time
@@ -219,20 +229,6 @@ class Search:
         """Whether these are more steps than a run may have."""
         return (len(self.base) - 1) * mean > MOST_STEPS
 
-    def shown_to_users(self) -> Progress:
-        """Progress of the next run: one that lasts takes as long as all before, and shows half of what is left."""
-        show, left = self.progress, 0.0
-
-        def half(part: float) -> None:
-            nonlocal left
-            if left == 0.0:
-                self.runs += 1
-                left = 0.5**self.runs
-            assert show is not None
-            show(1.0 - left * (2.0 - part))
-
-        return None if show is None else half
-
     def trial(self, level: int, mean: float) -> Trial | None:
         """None if it does not end."""
         row = self.row(level)
@@ -273,7 +269,9 @@ class Search:
             method = chosen.method, chosen.newton_tolerance
         looked_at = len(grid) <= MOST_SHOWN
         rows = np.union1d(outputs, grid) if looked_at else outputs
-        run = Run(row.start, grid, rows, inputs, *method, self.shown_to_users(), loose, after=self.after)
+        run = Run(
+            row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
+        )
         record = advance(row.model, run)
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
@@ -397,6 +395,7 @@ class Search:
                 continue
             if self.sampled and error <= CAUTION * aim:  # so many instants that fewer steps cannot be compared
                 return level, mean, mean
+            self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
             if self.even and needed > NEAR * mean and self.grade(trial):
                 mean = max(1.0, max(mean, hoped / NEAR / MOST_GROWTH) * count / len(self.shares))
@@ -460,7 +459,7 @@ def find(
     accuracy: float,
     start: tuple[Array, bool],
     outputs: int | Array,
-    progress: Progress,
+    progress: SearchProgress,
     after: Continuation,
 ) -> Found:
     """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
@@ -540,10 +539,11 @@ def _found(search: Search) -> Found:
 
 def _as_it_is(search: Search) -> Found:
     """The finest run that could be done where no number of steps was found to be enough."""
-    level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), each))
+    level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), bool(search.row(each).tried), each))
     row = search.row(level)
     done = row.before(inf)
-    mean = done[-1].mean if done else max(row.tried)
+    # none at all where steps were graded and then too many
+    mean = done[-1].mean if done else max(row.tried, default=search.first[1])
     record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
     error = inf
     if len(done) > 1:

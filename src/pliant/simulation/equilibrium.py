@@ -24,6 +24,7 @@ from pliant.model.contract import (
     refuse_other_than_model,
 )
 from pliant.model.state import Array, Cause, Ending
+from pliant.progress import report
 from pliant.robot.joint import BASE
 from pliant.simulation.start import checked_state, consistent_start
 
@@ -82,6 +83,7 @@ def equilibrium(
     found = model.equilibrium(begin, model.inputs, at, load_steps, accuracy)
     if isinstance(model, Arm):
         found = _examined(model, found, at)
+        report("")
         tell(found.warnings)
     return found
 
@@ -90,6 +92,7 @@ def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
     """The answer with what its linearisation tells, if it is whole."""
     if not found.ending.completed:
         return found
+    report("examining its stability")
     try:
         small = model.linearise(found.state, model.inputs, at)
     except InvalidInput:  # singular postures, joints that move nothing that has mass

@@ -27,6 +27,7 @@ from pliant.simulation.grid import corners, fixed_steps, saved_times, wanted_tim
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.start import checked_state, consistent_start
+from pliant.simulation.trials import SearchProgress
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -222,12 +223,12 @@ def simulated_from(
     asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
     error: Error = None
     seen: Record | None = None
-    trials = {}
+    trials, searching = {}, SearchProgress(progress)
     if integrator is None:
         begin = start, initial is not None
-        found = accurate.find(model, until, asked, begin, outputs, progress, after)
+        found = accurate.find(model, until, asked, begin, outputs, searching, after)
         if accuracy is None and isinstance(model, Arm) and deflection_error.deflects(model):
-            found = _with_its_bend(found, model, (until, begin, outputs, progress), after)
+            found = _with_its_bend(found, model, (until, begin, outputs, searching), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         start = found.start
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
@@ -248,7 +249,7 @@ def simulated_from(
             if not trials:
                 record, error, seen = _advance(model, start, integrator, *saved)
             else:
-                found = accurate.find(arm, until, asked, (start, True), outputs, progress, began.after)
+                found = accurate.find(arm, until, asked, (start, True), outputs, searching, began.after)
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
     wall_time = time.perf_counter() - clock
     ended = record.after or Continuation(float(record.time[-1]), after.origin)
@@ -301,7 +302,7 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
 def _with_its_bend(
     found: accurate.Found,
     model: Model,
-    run: tuple[float, tuple[Array, bool], int | Array, Progress],
+    run: tuple[float, tuple[Array, bool], int | Array, SearchProgress],
     after: Continuation,
 ) -> accurate.Found:
     """The run, or a more accurate one where little of the deflection of a stiff arm is right by the usual accuracy."""

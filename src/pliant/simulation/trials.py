@@ -1,10 +1,11 @@
-"""Trials of a motion with some steps on some mesh, and what they show of their own errors."""
+"""Trials of a motion with some steps on some mesh, what they show of their own errors, and how long they will take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import ceil, log, nan
 
 import numpy as np
 
@@ -12,12 +13,17 @@ from pliant.model.contract import Arm, Model
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import Array
+from pliant.progress import report
 
 STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
 RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
 SURELY = 1.5  # times what is seen of them
+FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
+UNKNOWN_GROWTH = 4.0  # times the steps of a trial that the last run has at least, as far as one expects
+REPEATED = 1.2, 0.3  # times the steps of a run that follow it, as it may not suffice: of the first, of later ones
+TRIAL_GROWTH = 3.0  # of steps from trial to trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +50,49 @@ class Row:
     def before(self, mean: float) -> list[Trial]:
         """The trials that ended, with clearly fewer steps."""
         return [each for n, each in sorted(self.tried.items()) if each is not None and n < 0.9 * mean]
+
+
+class SearchProgress:
+    """How far a search by trials has come: the part of the expected time that is spent, which never falls.
+
+    What is left is the rest of the run at hand at its own pace, and what is foreseen after it. Whatever is foreseen,
+    time that passes takes its part of what is left, so that a search that lasts longer slows down but never stands.
+    """
+
+    def __init__(self, show: Callable[[float], None] | None) -> None:
+        self.show, self.fraction, self.spent_until = show, 0.0, time.monotonic()
+        self.foreseen = 0.0  # steps of the last run, as the trials tell; 0 before
+        self.trials = self.runs = 0
+
+    def of_run(self, steps: int, trial: bool) -> Callable[[float], None] | None:
+        """Takes the part of the next run that is done; None where nobody watches."""
+        show, began = self.show, time.monotonic()
+        if show is None:
+            return None
+        self.trials, self.runs = self.trials + trial, self.runs + (not trial)
+        report(self._stage(steps, trial))
+
+        def told(part: float) -> None:
+            now = time.monotonic()
+            step = (now - began) / max(part * steps, 1e-9)
+            left = step * ((1.0 - part) * steps + self._after(steps, trial))
+            self.fraction = 1.0 - (1.0 - self.fraction) * left / max(left + now - self.spent_until, 1e-300)
+            self.spent_until = now
+            show(self.fraction)
+
+        return told
+
+    def _after(self, steps: int, trial: bool) -> float:
+        """Steps that are expected after a run."""
+        if trial:
+            return FOLLOWS * max(self.foreseen, UNKNOWN_GROWTH * steps)
+        return REPEATED[self.runs > 1] * steps
+
+    def _stage(self, steps: int, trial: bool) -> str:
+        if not trial:
+            return f"run of {steps} steps"
+        more = max(1, ceil(log(max(self.foreseen, 1.0) / steps) / log(TRIAL_GROWTH)))
+        return f"trial {self.trials} of about {self.trials + more}"
 
 
 def apart(a: Array, b: Array) -> float:

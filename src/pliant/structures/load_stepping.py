@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.model.contract import Equilibrium
 from pliant.model.state import Array, Cause, Ending
+from pliant.progress import report
 
 S = TypeVar("S")
 ITERATIONS = 60  # of Newton's method under one part of the load
@@ -44,6 +45,7 @@ def raise_load(
     search.restore(good)
     reached, step = 0.0, 1.0 / load_steps
     while reached < 1.0 - 1e-12:
+        report("raising the load", reached)
         fraction = min(1.0, reached + step)
         converged, used = search.iterate(fraction, accuracy)
         iterations += used

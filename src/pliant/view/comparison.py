@@ -44,7 +44,7 @@ def _line(index: int) -> dict[str, Any]:
 
 
 def _key(axes: Axes) -> None:
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize=8)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
 
 
 def _distances(comparison: Comparison) -> Figure:
@@ -71,7 +71,7 @@ def _cost(comparison: Comparison) -> Figure:
             axes.loglog(at, row.cost, mark, color=color(index), markersize=7, label=row.label)
         axes.axvline(100.0 * comparison.asked, color=style.INK, linewidth=0.8, linestyle="-.", label="asked")
         axes.set_xlabel("largest distance of tips [% of the reach]")
-        axes.set_ylabel("CPU time per simulated time")
+        axes.set_ylabel("CPU time per simulated time [s/s]")
         axes.set_title("Cost against distance: lower left is best, crosses are beyond their theory")
         _key(axes)
     return figure
@@ -91,7 +91,7 @@ def _frequencies(comparison: Comparison) -> Figure:
             axes.bar(place, np.maximum(off, 1e-6), 0.7 / max(len(rows), 1), color=color(index), label=row.label)
         axes.set_yscale("log")
         axes.set_xticks(range(len(known)), [f"{each:.4g} Hz" for each in known])
-        axes.set_ylabel("off [%]")
+        axes.set_ylabel("difference [%]")
         axes.set_title("Lowest frequencies, joints held")
         if rows:
             _key(axes)

@@ -22,7 +22,7 @@ from pliant.mechanics.rigid_body import poses_along
 from pliant.model.state import Array, LinkObservation, Observation
 from pliant.results import Trajectory
 from pliant.results.observables import STRAIN, WRENCH
-from pliant.results.stress import fibre_stress, why_none
+from pliant.results.stress import fibre_stress, link_stress, why_none
 from pliant.robot import BASE, FlexibleLink, Robot
 from pliant.robot.link import Link, MadeRigid
 from pliant.robot.rest_shape import Straight
@@ -90,6 +90,12 @@ FIELDS = (
         "axial stress of extension and bending, E (gamma_x + z kappa_y - y kappa_z), tension positive",
         signed=True,
         over_section=True,
+    ),
+    Field(
+        "von Mises stress",
+        "Pa",
+        "largest on the edge of the section, sqrt(sigma^2 + 3 tau^2), shear and torsion included",
+        signed=False,
     ),
 )
 
@@ -401,7 +407,8 @@ def _fields_of(link: Link, seen: LinkObservation) -> dict[str, Array]:
         # linear over the section: its value on the axis, and how it grows along y and z
         axis, y, z = (fibre_stress(whole.material.young, seen.strain, *at) for at in ((0, 0), (1, 0), (0, 1)))
         stress = np.stack([axis, y - axis, z - axis], axis=-1)
-    return values | {FIELDS[-1].name: stress}
+    equivalent = link_stress(whole, seen).von_mises[..., None]
+    return values | dict(zip((field.name for field in FIELDS[-2:]), (stress, equivalent), strict=True))
 
 
 def _scene(runs: tuple[Run, ...], robot: Robot, title: str, one_at_a_time: bool = False) -> Scene:

@@ -55,7 +55,7 @@ def deflections(made: Computed) -> Figure:
             row[1].set_title(f"b) outer link, outer angle {reading}")
             bottom, top = row[1].get_ylim()
             row[1].set_ylim(bottom - 0.4 * (top - bottom), top)  # room for the names
-            row[1].legend(loc="lower right", fontsize="small")
+            row[1].legend(loc="lower right")
             for axes in row:
                 axes.set_ylabel(DEFLECTION)
                 time_axis(axes, seen.time)
@@ -150,7 +150,7 @@ def first_milliseconds(made: Computed) -> Figure:
                         time, bent, color=(FAINT, color(1), color(0))[k], linewidth=(2.4, 1.0, 1.0)[k], label=words
                     )
                 axes.plot(time[::PLOTTED], bent[::PLOTTED], "o", color=INK, markersize=3, label="every 1 ms")
-                axes.set_title(f"{_words(link)}, started {case}", fontsize="small")
+                axes.set_title(f"{_words(link)}\nstarted {case}")
                 axes.set_ylabel(DEFLECTION)
                 time_axis(axes, time)
                 axes.set_xlabel("$t$ [ms]")

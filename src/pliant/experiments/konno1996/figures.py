@@ -120,7 +120,8 @@ def effects_of_choices(table: Table, effects: Effects) -> Figure:
             _published(axes)
             axes.set_ylim(*BAND)
             axes.set_ylabel(FREQUENCY)
-        clamped.legend(loc="upper left", fontsize=7.5)
+        clamped.set_ylim(BAND[0], BAND[1] + 1.0)  # room for the words
+        clamped.legend(loc="upper left")
     return figure
 
 
@@ -191,7 +192,7 @@ def _gravity(axes: Axes, effects: Effects) -> None:
             axes.plot(effects.gravity_elbow, found[:, j], style, color=color(k), label=words, **GRAVITY_LINE)
     axes.set_title("gravity: links sag, two lowest frequencies")
     axes.set_xlabel("elbow angle $\\theta_4$ [degrees]")
-    axes.legend(loc="upper left", fontsize=7.5)
+    axes.legend(loc="upper left")
 
 
 def frequency_table(made: Table) -> Shown:

@@ -129,7 +129,7 @@ def rig_response() -> Figure:
         axes.set_xlim(hertz[0], hertz[-1])
         axes.set_title("rig: rate of the rotor per torque on it, both on the driven side")
         axes.set_xlabel(FREQUENCY)
-        axes.set_ylabel("[rad/s / (N m)]")
+        axes.set_ylabel("gain [rad/s / (N m)]")
         axes.legend(loc="lower left")
     return figure
 

@@ -23,6 +23,7 @@ from pliant.errors import InvalidInput
 from pliant.model.linear import port as checks
 from pliant.model.linear.port import SINGULAR, Complex
 from pliant.model.state import Array
+from pliant.progress import report
 
 
 def without_algebraic_states(E: Array, A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
@@ -68,7 +69,7 @@ def without_algebraic_states(E: Array, A: Array, B: Array, C: Array, D: Array) -
 
 
 BLOCK = 32  # rows that are substituted together, so that most of the work is products of matrices
-NUMBERS = 1_000_000  # complex numbers of the solution kept at a time: 16 megabytes, and some copies of them
+NUMBERS = 250_000  # complex numbers of the solution kept at a time: 4 megabytes, and some copies of them
 REFINEMENTS = 2  # of the solution, each by as many digits as the triangular form has
 POOR = 0.1  # part of the input that may be left over where refinement gains digits
 BESIDE = 1e-5  # part of the distance to the next pole by which the limit at a pole is looked for
@@ -100,12 +101,14 @@ class TriangularForm:
         result = np.empty((len(s), outputs, inputs), complex)
         chunk = max(1, NUMBERS // max(1, len(self.S) * inputs))
         for first in range(0, len(s), chunk):
+            report(f"gains at {len(s)} frequencies", first / len(s))
             some = s[first : first + chunk]
             x, poor = self._states(some)
             gains = (self.C @ x).reshape(outputs, len(some), inputs)
             result[first : first + chunk] = gains.transpose(1, 0, 2) + self.D
             for k in np.flatnonzero(poor):
                 result[first + k] = self._at_a_pole(some[k])
+        report("")
         return result
 
     def _states(self, s: Complex) -> tuple[Complex, NDArray[np.bool_]]:
@@ -278,12 +281,14 @@ class LinearSystem:
     @cached_property
     def poles(self) -> Complex:
         """The finite poles in 1/s, in the order of rising magnitude."""
+        report(f"poles of {len(self.A)} states")
         values = np.linalg.eigvals(self.explicit.A).astype(complex)
         return values[np.argsort(np.abs(values), kind="stable")]
 
     @cached_property
     def zeros(self) -> Complex:
         """The finite transmission zeros in 1/s, in the order of rising magnitude."""
+        report(f"zeros of {len(self.A)} states")
         plain = self.explicit
         return transmission_zeros(plain.A, plain.B, plain.C, plain.D)
 
@@ -338,6 +343,7 @@ class LinearSystem:
 
     @cached_property
     def _triangular(self) -> TriangularForm:
+        report(f"triangular form of {len(self.A)} states")
         if self._has_regular_mass:
             return of_standard(self.A, self.B, self.C, self.D, None if checks.is_identity(self.E) else self.E)
         from scipy.linalg import qz

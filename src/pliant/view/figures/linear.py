@@ -79,7 +79,7 @@ def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
     projection = choose_projection(everything)
     if projection.planar and np.abs(projection.of(motion)).max() < 0.5 * np.abs(motion).max():
         projection = SPACE
-    axes = map_axes(panel, projection, everything, zoom=1.0, ticks=0, view=best_view(motion, everything))
+    axes = map_axes(panel, projection, everything, zoom=0.85, ticks=0, view=best_view(motion, everything))
     for frame in range(FRAMES):
         ends = frame in (0, FRAMES - 1)
         for curve in curves:
@@ -88,7 +88,7 @@ def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
     for link in rest.links:
         axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
     if projection.planar:
-        axes.tick_params(labelsize=7)
+        axes.locator_params(nbins=4)
     axes.set_title(mode_title(modes, mode))
 
 

@@ -243,7 +243,7 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
     style.legend_beside(axes)
 
 
-COLUMN, ALL_COLUMNS = (3.0, 4.2), 10.8  # inches: bounds of the width of a link, and room for all links
+COLUMN, ALL_COLUMNS = (2.7, 4.0), 8.1  # inches: bounds of the width of a link, and room for all links
 # A strain that never holds this share of the largest energy per length is left out unless asked for.
 WORTH_SHOWING = 1e-3
 
@@ -263,7 +263,7 @@ def draw_strains(
     shown = shown or list(trajectory.links[:1])
     rows = components or _worth_showing(shown)
     width = float(np.clip(ALL_COLUMNS / len(shown), *COLUMN))
-    with styled(1.5 + width * len(shown), 1.0 + 1.9 * len(rows)) as figure:
+    with styled(1.5 + width * len(shown), 1.0 + 2.1 * len(rows)) as figure:
         grid = figure.subplots(len(rows), len(shown), sharex=True, sharey="row", squeeze=False)
         for column, link in enumerate(shown):
             for row, component in enumerate(rows):

@@ -116,7 +116,7 @@ class Panel {
       box.addEventListener("change", () => player.change({ arrows: { ...player.state.arrows, [group]: box.checked } }));
       player.follow(() => (box.checked = player.state.arrows[group]));
       const longest = player.longest(group).map(([unitName, size]) => `${short(size)} ${unitName}`);
-      const words = `${GROUP_WORDS[group] || group}, up to ${longest.join(" and ")}`;
+      const words = [GROUP_WORDS[group] || group, longest.length ? `up to ${longest.join(" and ")}` : "none"].join(", ");
       return make("label", { title: words }, box, make("span", {}, words));
     });
     const size = { low: 0.1, high: 2, step: 0.05, to: (x) => x, from: (x) => x, write: (x) => `× ${short(x / 0.5, 2)}` };
@@ -198,7 +198,11 @@ class Transport {
   }
 }
 
-const inSymbols = (text) => text.replace(/gamma_(\w)/g, "γ$1").replace(/kappa_(\w)/g, "κ$1");
+const inSymbols = (text) =>
+  text
+    .replace(/gamma_(\w)/g, "γ$1")
+    .replace(/kappa_(\w)/g, "κ$1")
+    .replace("sqrt(sigma^2 + 3 tau^2)", "√(σ² + 3 τ²)");
 
 // What colours mean.
 function drawLegend(player) {
