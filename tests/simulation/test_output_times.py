@@ -68,3 +68,19 @@ def test_no_outputs_at_all_are_refused(integrator: object) -> None:
     for outputs in (0, -3):
         with pytest.raises(InvalidInput, match=f"outputs = {outputs} must be at least 1"):
             pl.simulate(driven(), UNTIL, integrator, outputs=outputs)
+
+
+@pytest.mark.parametrize("until", [1e-12, 1e-9, 1e-4])
+def test_runs_shorter_than_any_step_have_one_step(until: float) -> None:
+    run = pl.simulate(driven(), until, pl.Gauss(4, 4e-3))
+    assert run.ending.completed
+    assert run.time.tolist() == [0.0, until]
+
+
+def test_saved_times_that_are_most_of_all_keep_their_states() -> None:
+    """States between ends of steps are saved in the memory of all: those at both kinds of times must be the same."""
+    times = np.linspace(0.0, UNTIL, 301)
+    many = pl.simulate(driven(), UNTIL, pl.Gauss(4, 4e-3), outputs=times)
+    few = pl.simulate(driven(), UNTIL, pl.Gauss(4, 4e-3), outputs=times[::50])
+    np.testing.assert_array_equal(many.states[::50], few.states)
+    np.testing.assert_allclose(many.ledger.kinetic[::50], few.ledger.kinetic, rtol=1e-14)  # summed in other batches

@@ -19,8 +19,9 @@ def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
     acts = instants(inputs, after.origin, until)
     inside = np.concatenate([np.asarray(inputs.breaks, float), acts])
     unique = np.unique(np.append(inside[(inside > after.time) & (inside < until)], [after.time, until]))
-    apart = np.concatenate([[True], np.diff(unique) > 1e-12 * max(until, 1.0)])
+    apart = np.concatenate([[True], np.diff(unique) > 1e-12 * until])
     kept: Array = unique[apart]
+    kept[-1] = until
     return kept
 
 

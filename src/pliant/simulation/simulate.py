@@ -381,7 +381,7 @@ def _advance(
     if len(shown) == len(wanted):
         return record, (order, integrator.step), None
     seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
-    record = record.at(accurate.kept_rows(record, wanted))
+    record = record.reduced(accurate.kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step)), seen
 
 

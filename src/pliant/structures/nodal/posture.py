@@ -152,9 +152,9 @@ def fitting_rates(structure: Structure, x: Floats, R: Floats, qd: Floats, held: 
 
     Rates that are ``held`` stay; those of loop joints follow. What then cannot be followed is left to links that bend.
     """
-    loops = LoopConstraints(structure, held)
-    if not len(loops.closed):
+    if not _closes(structure):
         return qd
+    loops = LoopConstraints(structure, held)
     y = np.zeros(loops.columns.total)
     for joint in structure.robot.joints:
         if isinstance(joint, FreeJoint) and joint.name not in structure.guided:
@@ -265,7 +265,7 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
     free = free_starts(structure)
     q, follows = _with_heads_in_place(structure, q, held, free)
     x, R = poses(structure, q, free)
-    if not len(violations(structure, x, R)):
+    if not _closes(structure):
         return q, x, R
 
     def open_by(q: Floats) -> Floats:
@@ -294,6 +294,10 @@ def _with_heads_in_place(
             if turn is not None:
                 free[head.nodes[0]] = np.zeros(3), turn
     return q, follows
+
+
+def _closes(structure: Structure) -> bool:
+    return any(row.law == CLOSED for row in structure.lines.rows)
 
 
 def _extent(structure: Structure) -> float:
