@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside, tell
+from pliant.errors import InvalidInput, clip, refuse_other_than_number, refuse_outside, tell
 from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
@@ -101,6 +102,13 @@ def refuse_massless_links(robot: Robot, formulation: str) -> None:
                 f"link '{link.name}' has a section without inertia, which {formulation} does not carry; write its"
                 " inertia per length in kg/m, kg and kg m, or use Lumped"
             )
+
+
+def refuse_other_choice(owner: str, field: str, value: object, options: type[Enum]) -> None:
+    """A word or a number in place of a choice would be taken for one of them in silence."""
+    if not isinstance(value, options):
+        names = ", ".join(f"{options.__name__}.{option.name}" for option in options)
+        raise InvalidInput(f"{owner}: {field} = {clip(repr(value))} is not known; write one of {names}")
 
 
 def refuse_reduced_links(robot: Robot, formulation: str) -> None:

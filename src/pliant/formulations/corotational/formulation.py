@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pliant.errors import InvalidInput, clip, refuse_outside
+from pliant.errors import refuse_outside
 from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
 from pliant.model.arm import (
     LINEAR_LAW,
@@ -15,6 +15,7 @@ from pliant.model.arm import (
     counts_of,
     half,
     refuse_massless_links,
+    refuse_other_choice,
     refuse_reduced_links,
     twice,
 )
@@ -57,11 +58,7 @@ class Corotational(SomeRigid):
             ("mass", self.mass, Mass),
             ("axes", self.axes, Axes),
         ):
-            if not isinstance(choice, known):
-                raise InvalidInput(
-                    f"Corotational: {word} = {clip(repr(choice))} is not known; write one of"
-                    f" {', '.join(map(str, known))}"
-                )
+            refuse_other_choice("Corotational", word, choice, known)
 
     def finer(self) -> Corotational:
         """The next choice to compare with."""

@@ -15,7 +15,7 @@ from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
 from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, BeamElement, BeamMesh, MassMatrix
 from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
 from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
-from pliant.model.arm import LARGE_ROTATION, LINEAR_LAW, Validity, half, refuse_massless_links
+from pliant.model.arm import LARGE_ROTATION, LINEAR_LAW, Validity, half, refuse_massless_links, refuse_other_choice
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.link import STATION_SLACK, MadeRigid
@@ -50,11 +50,7 @@ class EquivalentRigidLink(SomeRigid):
         for count in self.elements.values() if isinstance(self.elements, Mapping) else (self.elements,):
             refuse_outside("elements of EquivalentRigidLink", count, 1, MOST_ELEMENTS, "4 to 16 serves most links")
         for word, kind, kinds in (("element", self.element, BeamElement), ("mass", self.mass, MassMatrix)):
-            if not isinstance(kind, kinds):
-                raise InvalidInput(
-                    f"EquivalentRigidLink: {word} = {clip(repr(kind))} is not known; write one of"
-                    f" {', '.join(map(str, kinds))}"
-                )
+            refuse_other_choice("EquivalentRigidLink", word, kind, kinds)
         for choice in self.basis.values() if isinstance(self.basis, Mapping) else (self.basis,):
             if not isinstance(choice, (reduction.Nodal, reduction.Modes)):
                 raise InvalidInput(

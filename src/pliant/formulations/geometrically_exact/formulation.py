@@ -20,6 +20,7 @@ from pliant.model.arm import (
     counts_of,
     half,
     refuse_massless_links,
+    refuse_other_choice,
     refuse_reduced_links,
     twice,
 )
@@ -83,6 +84,7 @@ class GeometricallyExact(SomeRigid):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_outside("degree", self.chosen_degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
+        refuse_other_choice("GeometricallyExact", "when_bent", self.when_bent, WhenBent)
 
     @property
     def chosen_degree(self) -> int:

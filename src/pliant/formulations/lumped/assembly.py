@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import cast
 
 import numpy as np
@@ -20,6 +19,7 @@ from pliant.errors import InvalidInput, clip, refuse_outside
 from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Deflection, Field, LumpedStructure
 from pliant.mechanics.rigid_body import spatial_inertia
+from pliant.model.arm import refuse_other_choice
 from pliant.robot import FlexibleLink, Joint, ReducedLink, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, lumped_inertia
@@ -67,13 +67,6 @@ class JointField:
         owner = f"JointField '{clip(self.joint)}'"
         object.__setattr__(self, "deflections", _in_order(owner, self.deflections))
         object.__setattr__(self, "stiffness", _balanced(owner, self.stiffness))
-
-
-def refuse_other_choice(owner: str, field: str, value: object, options: type[Enum]) -> None:
-    """A word or a number in place of a choice would be taken for one of them in silence."""
-    if not isinstance(value, options):
-        names = ", ".join(f"{options.__name__}.{option.name}" for option in options)
-        raise InvalidInput(f"{owner}: {field} = {clip(repr(value))} is not known; write one of {names}")
 
 
 def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflection, ...]:

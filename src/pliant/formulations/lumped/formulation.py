@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pliant.errors import InvalidInput, clip
-from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
+from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
-from pliant.model.arm import LINEAR_LAW, Validity, refuse_reduced_links
+from pliant.model.arm import LINEAR_LAW, Validity, refuse_other_choice, refuse_reduced_links
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, Robot
 from pliant.robot.link import MadeRigid
