@@ -74,7 +74,9 @@ def with_rigid_links(robot: Robot, names: tuple[str, ...], owner: str) -> Robot:
     for name in names:
         if name not in known:
             can = [link.name for link in robot.links if isinstance(link, (FlexibleLink, ReducedLink))]
-            raise InvalidInput(f"{owner}: rigid = '{name}' is not a link of robot '{robot.name}'; {nearest(name, can)}")
+            raise InvalidInput(
+                f"{owner}: rigid = '{clip(name)}' is not a link of robot '{robot.name}'; {nearest(name, can)}"
+            )
         made[name] = _rigid(robot.link(name), owner)
     if not any(isinstance(link, MadeRigid) for link in (*robot.links, *made.values())):
         return robot
