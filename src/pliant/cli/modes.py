@@ -9,7 +9,7 @@ import typer
 
 import pliant as pl
 from pliant.cli import arguments as given
-from pliant.whole_file import refuse_existing
+from pliant.whole_file import refuse_existing, refuse_suffix
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import Modes
@@ -79,6 +79,7 @@ def modes(
 
     path = given.figure_path(figure, "modes", overwrite)
     if page is not None:
+        refuse_suffix(page, (".html",), "of a page")
         refuse_existing(page, overwrite)
     arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses, rigid)
     drives = given.joint_drives(arm.robot, [], pd or [], hold)
