@@ -43,6 +43,7 @@ AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (8, 1), (6, 3), (
 USUAL_ELEMENTS, FINER = 8, 5  # pose elements of a link, and how often they are doubled
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
+MOST_TURN = 25.0  # rad, four full turns, by which a link may bend for that: no link of an arm does by more
 REST_STATIONS = 201
 
 
@@ -132,8 +133,11 @@ class GeometricallyExact(SomeRigid):
         return GeometricallyExactArm(robot, self, chain, points, placed, laws, frozenset(guided))
 
     def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm | None:
-        """Pose elements for what spectral links do not carry; bends that grow are followed unless users say stop."""
+        """Pose elements for what spectral links do not carry; bends that grow are followed unless users say stop, or
+        they are those of a blow that no link outlives."""
         if turns is not None and (self.when_bent is WhenBent.STOP or self.degree == 1):
+            return None
+        if turns is not None and max(turns.values(), default=0.0) > MOST_TURN:
             return None
         return self.pose_elements(robot, turns)
 

@@ -316,7 +316,12 @@ class Stepper:
             return Ending(Cause.NOT_CONVERGED, now, *change_point(loop, joints))
         bent = bent_too_far(self.model, self.state.e)
         if bent:
-            return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
+            return Ending(
+                Cause.TOO_BENT,
+                now,
+                bent,
+                "use PoseElement, or more elements and a smaller step; or check what loads it",
+            )
         if status == NOT_FINITE:
             return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
         if blamed:
