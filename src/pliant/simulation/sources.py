@@ -22,6 +22,7 @@ FEWEST_TIMES, MOST_TIMES = 8192, 400_000  # at which a source is asked
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
 SURELY_FOLLOWED = 16.0  # steps in the time of a smooth change: one stage then misses 0.6 % of a sine
+SURELY_SLOW = 32.0  # periods in the time of a change: of a rate with corners, a millionth of its power lies beyond
 HALVINGS = 20
 MOST_TO_FOLLOW = 10_000  # steps of a first trial
 NYQUIST = 6.0  # samples in a period of the first mode that a mesh does not resolve
@@ -130,6 +131,9 @@ def missed_shares(
 def beyond_mesh(inputs: Inputs, names: tuple[str, ...], until: float, known: Resolution | None) -> tuple[str, ...]:
     """A sentence for each source that acts by frequencies which the mesh does not resolve."""
     if known is None or not _varies(inputs) or not np.isfinite(known.limit):
+        return ()
+    slow = _soonest_change(inputs)
+    if np.isfinite(slow) and SURELY_SLOW <= NEARLY_UNRESOLVED * known.limit * slow:
         return ()
     wanted = NYQUIST * known.limit * until
     count = int(np.clip(wanted, FEWEST_SAMPLES, MOST_SAMPLES))
