@@ -267,6 +267,8 @@ def simulated_from(
     }
     if substitution:
         choices["substitution"] = substitution
+    if isinstance(error, tuple) and not began.last:
+        error = indicated_error(model, record, error)
     told = _doubts_of(model)
     remarks = (*told, *_alternating(model, record))
     if record.ending.completed and isinstance(model, Arm):
