@@ -133,7 +133,7 @@ def beyond_mesh(inputs: Inputs, names: tuple[str, ...], until: float, known: Res
     if known is None or not _varies(inputs) or not np.isfinite(known.limit):
         return ()
     slow = _soonest_change(inputs)
-    if np.isfinite(slow) and SURELY_SLOW <= NEARLY_UNRESOLVED * known.limit * slow:
+    if np.isfinite(slow) and NEARLY_UNRESOLVED * known.limit * slow >= SURELY_SLOW:
         return ()
     wanted = NYQUIST * known.limit * until
     count = int(np.clip(wanted, FEWEST_SAMPLES, MOST_SAMPLES))
