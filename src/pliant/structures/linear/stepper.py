@@ -233,6 +233,7 @@ class Stepper:
         self.method = run.implicit_method("PseudoSpectral")
         self.form, self.equations = arm.equations(run.inputs)
         self.prescribed = self.form.mechanics.prescribed
+        self.guided = bool(self.prescribed.any())
         self.x, self.rate = arm.normal_state(self.form, run.start)
         self.readings, self.places = stacked(self.equations)
         self.x_rate: Floats | None = None
@@ -283,7 +284,7 @@ class Stepper:
         begin, holds = part.start, np.count_nonzero(held) > 0
         if holds:
             drives = self.nothing.copy()
-            drives[self.equations.at.drives] = np.where(self.prescribed, 0.0, held)
+            drives[self.equations.at.drives] = np.where(self.prescribed, 0.0, held) if self.guided else held
             self._wake(drives != 0.0)
         while begin < part.stop:
             now = self.stretched
