@@ -15,6 +15,7 @@ import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pliant as pl
 from pliant.analysis.comparison import Comparison, two_digits
@@ -53,10 +54,9 @@ class Arm:
         return cls(found.manoeuvre, bend_of(found), found.asked, found.recommended.label, rows, refused)
 
     @classmethod
-    def read(cls, kept: dict[str, object]) -> Arm:
-        values: dict[str, object] = dict(kept)
-        values["rows"] = tuple(Row(**row) for row in kept["rows"])  # type: ignore[attr-defined]
-        return cls(**(values | {"refused": tuple(kept["refused"])}))  # type: ignore[arg-type]
+    def read(cls, kept: dict[str, Any]) -> Arm:
+        rows = tuple(Row(**row) for row in kept["rows"])
+        return cls(**(kept | {"rows": rows, "refused": tuple(kept["refused"])}))
 
 
 def parted(label: str) -> tuple[str, str]:

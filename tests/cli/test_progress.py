@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -151,10 +152,10 @@ def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypat
     assert shown[0] < 0.2
 
 
-def reports(work: object) -> list[tuple[str, float | None]]:
+def reports(work: Callable[[], object]) -> list[tuple[str, float | None]]:
     told: list[tuple[str, float | None]] = []
     with watched(lambda stage, fraction: told.append((stage, fraction))):
-        work()  # type: ignore[operator]
+        work()
     return told
 
 
