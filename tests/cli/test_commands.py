@@ -59,7 +59,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert "simulate" in answer.stdout
 
 
-HEAVY = ("numba", "scipy", "xarray", "pandas", "h5py", "matplotlib", "PIL", "http.server")
+HEAVY = ("numba", "scipy", "xarray", "pandas", "h5py", "matplotlib", "PIL", "http.server", "numpy.f2py.crackfortran")
 USED = (  # commands one after the other, and what each of them and those before may load; numba compiles what is new
     ("describe macchelli_link", ""),
     ("simulate macchelli_link --until 0.01 --step 0.005", "numba"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +23,18 @@ from pliant.cli.view import view
 from pliant.errors import InvalidInput, PliantWarning
 
 INVALID_INPUT = 2
+
+
+def _postpone(name: str, parent: str) -> None:
+    """Have a module of a package run when it is first used."""
+    if f"{parent}.{name}" in sys.modules:
+        return
+    spec = find_spec(f"{parent}.{name}")
+    if spec is not None and spec.loader is not None:
+        spec.loader = LazyLoader(spec.loader)
+        module = sys.modules[spec.name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        setattr(sys.modules[parent], name, module)
 
 
 class Commands(TyperGroup):
@@ -46,6 +60,7 @@ class Commands(TyperGroup):
                 typer.echo(f"warning: {message}", err=True)
 
         warnings.showwarning = show
+        _postpone("f2py", "numpy")  # scipy touches every name of numpy: a tenth of the time of a short command
         try:
             return super().invoke(ctx)
         except InvalidInput as error:
