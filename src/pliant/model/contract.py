@@ -119,8 +119,8 @@ class Record:
         """The same as `at`, in the memory that the states have, since new one costs time: no use is left of this."""
         if 2 * len(rows) < len(self.time):
             return self.at(rows)
-        for to, row in enumerate(rows):
-            self.states[to] = self.states[row]
+        for block in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows) > 1) + 1):  # one after the other
+            self.states[block[0] : block[-1] + 1] = self.states[rows[block[0]] : rows[block[-1]] + 1]
         return replace(replace(self, states=self.states[:, :0]).at(rows), states=self.states[: len(rows)])
 
     def at(self, rows: NDArray[np.int64]) -> Record:

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model.state import Array
 
@@ -104,10 +105,17 @@ def local_errors(grid: Array, tips: Array, order: int, breaks: Array) -> Array:
     return np.asarray(SLOWED[order] * np.diff(grid)[:, None] ** reach * sizes[first])
 
 
-def windows(grid: Array, order: int, begin: int) -> Array:
-    """Ends of steps in a few stretches of a run from one of them on, enough for `indicated`."""
-    length, steps = order + 10, len(grid) - 1
+def windows(steps: int, order: int, begin: int) -> NDArray[np.int64]:
+    """Which ends of steps lie in a few stretches of a run from one of them on, enough for `indicated`."""
+    length = order + 10
     if steps - begin <= WINDOWS * length:
-        return grid[begin:]
-    first = np.linspace(min(begin, steps - length), steps - length, WINDOWS).round().astype(int)
-    return np.asarray(grid[np.unique(first[:, None] + np.arange(length + 1))])
+        return np.arange(begin, steps + 1)
+    first = np.linspace(min(begin, steps - length), steps - length, WINDOWS).round().astype(np.int64)
+    return np.unique(first[:, None] + np.arange(length + 1))
+
+
+def telling_rows(time: Array, order: int, step: float) -> NDArray[np.int64]:
+    """Rows of a run at which `indicated` needs the tip: ends of steps, in a few stretches where there are many."""
+    spacing = float(time[-1] - time[0]) / max(len(time) - 1, 1)
+    ends = np.arange(0, len(time), max(1, round(step / spacing)) if spacing > 0.0 else 1)
+    return ends[windows(len(ends) - 1, order, 0)] if spacing < 1.5 * step else ends

@@ -19,7 +19,7 @@ from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
-from pliant.model.error_estimate import ErrorEstimate, indicated
+from pliant.model.error_estimate import ErrorEstimate, indicated, telling_rows
 from pliant.model.inputs import LoadPlace, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Frame, Port
@@ -82,7 +82,8 @@ def indicated_error(model: Model, record: Record, steps: tuple[int, float]) -> E
     """What the tip of an arm at ends of fixed steps tells of their error."""
     if not (hasattr(model, "joint_names") and record.ending.completed):
         return None
-    found = indicated(record.time, cast(Arm, model).tip(record.states)[0], *steps)
+    rows = telling_rows(record.time, *steps)
+    found = indicated(record.time[rows], cast(Arm, model).tip(record.states[rows])[0], *steps)
     reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
     return None if np.isnan(found) else ErrorEstimate(found, float("nan"), reach)
 

@@ -149,7 +149,7 @@ class Driven(Generic[T]):
     def continuation(self, time: float, ending: Ending) -> Continuation:
         """What a run that goes on from here needs; after a step that failed, what it had begun is forgotten."""
         stepper, whole = self.stepper, ending.cause in WHOLE and time == float(self.run.grid[self.done])
-        memory = tuple(each.copy() for each in stepper.memory()) if whole and isinstance(stepper, Remembers) else ()
+        memory = stepper.memory() if whole and isinstance(stepper, Remembers) else ()  # it takes no step any more
         held = stepper.held.copy() if isinstance(stepper, HoldsTorques) else None
         return Continuation(time, self.run.origin, memory, held, self.sampling.memory())
 

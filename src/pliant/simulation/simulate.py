@@ -373,7 +373,8 @@ def _advance(
     wanted = saved_times(grid, outputs)
     # from the first saved time on: its efforts stand for those at the start
     begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
-    shown = np.union1d(wanted, windows(grid, order, begin)) if len(wanted) < len(grid) else wanted
+    telling = grid[windows(len(grid) - 1, order, begin)]
+    shown = np.union1d(wanted, telling) if len(wanted) < len(grid) else wanted
     looked_at = deflection_error.rows_looked_at(len(grid))
     if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
         shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
@@ -382,9 +383,17 @@ def _advance(
     record = advance(model, run)
     if len(shown) == len(wanted):
         return record, (order, integrator.step), None
-    seen = record.at(np.flatnonzero(np.isin(record.time, grid)))
+    seen = _looked_at(record, grid, telling, looked_at)
     record = record.reduced(accurate.kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step)), seen
+
+
+def _looked_at(record: Record, grid: Array, telling: Array, count: int) -> Record:
+    """Times and states of a run at ``telling`` ends of steps and at so many others, which nobody asks for more."""
+    ends = np.flatnonzero(np.isin(record.time, grid, assume_unique=True))
+    some = ends[np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int)]
+    rows = np.union1d(some, np.flatnonzero(np.isin(record.time, telling, assume_unique=True)))
+    return replace(record, time=record.time[rows], states=record.states[rows])
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:

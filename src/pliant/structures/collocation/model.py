@@ -40,6 +40,7 @@ from pliant.structures.collocation.observe import (
     Sight,
     at_nodes,
     carried_by_frames,
+    link_ends,
     load_flows,
     observe,
     section_of,
@@ -205,7 +206,7 @@ class GeometricallyExactArm(ArmFacts):
     def substituting(self, start: Floats, stopped: Floats) -> tuple[PoseElementArm, Floats] | None:
         """Pose elements that carry bends beyond those of the state ``stopped``, and ``start`` as a state of theirs."""
         try:
-            arm = self.formulation.carried_by(self.robot, turns_of_links(self, self.split(stopped)[1][0]))
+            arm = self.formulation.carried_by(self.robot, turns_of_links(self, self.shape(stopped)[0][0]))
         except InvalidInput:  # a law that only spectral links carry
             return None
         if arm is None:
@@ -257,7 +258,7 @@ class GeometricallyExactArm(ArmFacts):
             return {}
         relating = Relating(self, self.inputs)
         relations = relating.relations(1)
-        _, e, q, _ = self.split(states)
+        e, q = self.shape(states)
         turn, place = self.frames(states)
         shapes = zip(e, q, zip(turn, place))
         return {"loops": np.array([np.abs(relating.gradients(relations, *shape)[0]).max() for shape in shapes])}
@@ -383,8 +384,7 @@ class GeometricallyExactArm(ArmFacts):
     @cached_property
     def start_shape(self) -> tuple[Floats, Floats]:
         """Strains (1, points, 6) and joint positions (1, dofs) of the initial state."""
-        _, e, q, _ = self.split(self.initial_state())
-        return e, q
+        return self.shape(self.initial_state())
 
     @cached_property
     def node_path(self) -> Path:
@@ -398,6 +398,12 @@ class GeometricallyExactArm(ArmFacts):
         ends[self.link_names.index(self.robot.tip_link)] = last[-1:] if len(last) else np.zeros(1)
         return self.along_links(ends)
 
+    def shape(self, states: Floats) -> tuple[Floats, Floats]:
+        """Strains and joint positions of many states (n, size)."""
+        many = np.atleast_2d(states)
+        e, q = (np.ascontiguousarray(self.layout.part(many, name)) for name in ("strain", "joint_position"))
+        return e, q
+
     def split(self, states: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Twists, strains, joint positions and joint rates of many states (n, size)."""
         many = np.atleast_2d(states)
@@ -410,7 +416,7 @@ class GeometricallyExactArm(ArmFacts):
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
-        _, e, q, _ = self.split(states)
+        e, q = self.shape(states)
         x, R = rebuild_poses(self.chain, self._tip_path, e, q, self.frames(states))
         position, rotation = x[:, 0], R[:, 0]
         link = self.robot.link(self.robot.tip_link)
@@ -422,6 +428,9 @@ class GeometricallyExactArm(ArmFacts):
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
         return observe(self, np.atleast_2d(states), stations)
+
+    def link_ends(self, states: Floats) -> tuple[Floats, Floats]:
+        return link_ends(self, np.atleast_2d(states))
 
     def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
@@ -438,7 +447,7 @@ class GeometricallyExactArm(ArmFacts):
         return stored[:, 0], stored[:, 1], self._potential(states)
 
     def _potential(self, states: Floats) -> Floats:
-        _, e, q, _ = self.split(states)
+        e, q = self.shape(states)
         inertia, mesh = self.chain.inertia, self.chain.mesh
         if not inertia.gravity.any():
             return np.zeros(len(e))
@@ -459,7 +468,7 @@ class GeometricallyExactArm(ArmFacts):
 
     def beyond_reach(self, state: Floats, turning: float) -> str:
         """Where a link is bent further than its polynomials follow; such a run would end there."""
-        link = bent_too_far(self, self.split(state)[1][0])
+        link = bent_too_far(self, self.shape(state)[0][0])
         return f"{link} is bent too far for its mesh; use PoseElement, or more elements" if link else ""
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:

@@ -5,6 +5,7 @@ The twists with which the wrenches of loads do their work, from the twists of th
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ from pliant.structures.loads import with_wrenches
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
+
+ENDS = 2  # stations of a link: its root and its tip
 
 
 def strain_rates_of(arm: GeometricallyExactArm, V: Floats, e: Floats) -> Floats:
@@ -56,14 +59,18 @@ class Sight:
         return Sight(wanted, arm.along_links(wanted), strains)
 
 
+def sight_of(arm: GeometricallyExactArm, stations: int) -> Sight:
+    if stations not in arm.sights:
+        arm.sights[stations] = Sight.of(arm, stations)
+    return arm.sights[stations]
+
+
 def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     V, e, q, qd = arm.split(states)
     stress = np.empty_like(e)  # elastic and viscous section wrenches
     many_stresses(arm.chain.section, e, strain_rates_of(arm, V, e), stress)
-    if stations not in arm.sights:
-        arm.sights[stations] = Sight.of(arm, stations)
-    sight = arm.sights[stations]
+    sight = sight_of(arm, stations)
     wanted = sight.wanted
     x, R = rebuild_poses(arm.chain, sight.path, e, q, arm.frames(states))
     links = []
@@ -85,6 +92,21 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
     return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
 
 
+def link_ends(arm: GeometricallyExactArm, states: Floats) -> tuple[Floats, Floats]:
+    """Roots and tips of all links, without what strains them."""
+    sight, (e, q) = sight_of(arm, ENDS), arm.shape(states)
+    x, R = rebuild_poses(arm.chain, sight.path, e, q, arm.frames(states))
+    if len(x[0]) == ENDS * len(arm.link_names):  # all are flexible
+        return x.reshape(len(x), -1, ENDS, 3), R.reshape(len(x), -1, ENDS, 3, 3)
+    rows = np.cumsum([0, *map(len, sight.wanted)])
+    links = [arm.robot.link(name) for name in arm.link_names]
+    poses = [
+        rigid_ends(link, x[:, a], R[:, a]) if isinstance(link, RigidLink) else (x[:, a:b], R[:, a:b])
+        for link, (a, b) in zip(links, itertools.pairwise(rows))
+    ]
+    return np.stack([each[0] for each in poses], axis=1), np.stack([each[1] for each in poses], axis=1)
+
+
 def at_stations(values: Floats, at: NDArray[np.int64], weights: Floats) -> Floats:
     """(n, m, 6) at m stations of a link from values (n, points, 6) at its strain points.
 
@@ -98,13 +120,17 @@ def at_stations(values: Floats, at: NDArray[np.int64], weights: Floats) -> Float
     return result
 
 
+def rigid_ends(link: RigidLink, root: Floats, R: Floats) -> tuple[Floats, Floats]:
+    """Positions (n, 2, 3) and rotations (n, 2, 3, 3) of root and tip of a rigid link."""
+    position = np.stack([root, root + R @ np.asarray(link.tip_position, float)], axis=1)
+    return position, np.stack([R, R @ matrix_of(link.tip_rotation)], axis=1)
+
+
 def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
     """Root and tip of a rigid link."""
-    offset = np.asarray(link.tip_position, float)
-    position = np.stack([root, root + R @ offset], axis=1)
-    rotation = np.stack([R, R @ matrix_of(link.tip_rotation)], axis=1)
     zero = np.zeros((len(root), 2, 6))
-    return LinkObservation(link.name, np.array([0.0, np.linalg.norm(offset)]), position, rotation, zero, zero)
+    length = np.linalg.norm(np.asarray(link.tip_position, float))
+    return LinkObservation(link.name, np.array([0.0, length]), *rigid_ends(link, root, R), zero, zero)
 
 
 class ChainSection:

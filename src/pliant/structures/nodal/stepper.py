@@ -208,11 +208,11 @@ class Stepper:
         for k, freedom in enumerate(joint.freedoms):
             if freedom.name not in names or not prescribed[names.index(freedom.name)]:
                 continue
-            along = np.tile(np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis), (len(q), 1))
+            along = np.asarray(freedom.axis, float)[None] / np.linalg.norm(freedom.axis)
             for later in joint.freedoms[k + 1 :]:
                 if not later.translates:
                     axis = np.asarray(later.axis, float) / np.linalg.norm(later.axis)
                     turned = rotation_from_vector(-q[:, [names.index(later.name)]] * axis)
-                    along = np.einsum("nij,nj->ni", turned, along)
+                    along = np.einsum("nij,nj->ni", turned, np.broadcast_to(along, (len(q), 3)))
             part = slice(0, 3) if freedom.translates else slice(3, 6)
-            efforts[freedom.name] = np.einsum("ni,ni->n", wrench[:, part], along)[:, None]
+            efforts[freedom.name] = np.sum(wrench[:, part] * along, axis=1, keepdims=True)
