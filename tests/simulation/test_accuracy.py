@@ -289,10 +289,10 @@ class Shaking:
 def test_vibrations_that_steps_do_not_follow_are_seen_in_velocities() -> None:
     """v = A w (-1)^n with w = 2 / h is seen as 1.5 * 2 A, the slow swing as nothing: (2 sin 0.05)^6 / 64 of it."""
     step, amplitude = 0.01, 1e-4
-    grid, states = step * np.arange(41), np.zeros((41, 1))
+    grid, states, turns = step * np.arange(41), np.zeros((41, 1)), np.tile(np.eye(3), (41, 1, 1, 1))
     fast = Shaking(0.0, amplitude * 2.0 / step)
-    assert unfollowed(fast, ["tip"], grid, states) == pytest.approx(3.0 * amplitude)  # type: ignore[arg-type]
-    assert unfollowed(Shaking(1.0, 0.0), ["tip"], grid, states) < 1.5 * step * 1.6e-8  # type: ignore[arg-type]
+    assert unfollowed(fast, ["tip"], grid, states, turns) == pytest.approx(3.0 * amplitude)  # type: ignore[arg-type]
+    assert unfollowed(Shaking(1.0, 0.0), ["tip"], grid, states, turns) < 1.5 * step * 1.6e-8  # type: ignore[arg-type]
 
 
 def plainly(sample: Sample) -> float:

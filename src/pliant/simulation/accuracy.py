@@ -16,7 +16,9 @@ not good enough is the trial of the next one.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, inf, log, nan
 from typing import Any
 
@@ -79,6 +81,7 @@ UNEVEN = 1.5  # times fewer steps for which they are not all of one length
 SPARED = 0.25  # of the mean number of steps that is left where least happens
 LOOSE, TIGHT = 2e-3, 2e-5  # accuracies that the coarsest mesh may serve, and that the second one does not
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
+EXACT = Gauss().energy_tolerance
 USUAL = 1e-3  # accuracy of runs for which none is asked
 STOPS = (Cause.CONTROLLER, Cause.INTERRUPTED, Cause.INPUT)
 BEST, WORST = 1e-9, 0.3  # accuracies that can be asked for
@@ -105,6 +108,11 @@ class Found:
     error: ErrorEstimate
     trials: int
     lengths: str = ""  # of steps that are not all of one length
+
+
+@lru_cache(64)
+def _meshes_of(formulation: Any) -> tuple[Any, ...]:
+    return tuple(formulation.meshes())
 
 
 class Stopped(Exception):
@@ -157,11 +165,11 @@ class Search:
 
     def _meshes(self) -> tuple[tuple[Any, ...], int]:
         """Formulations from the coarsest to the finest, and which of them is that of the model."""
-        own = getattr(self.model, "formulation", None)
+        own: Hashable = getattr(self.model, "formulation", None)
         alone = self.given and not hasattr(getattr(self.model, "arm", self.model), "adopt")
         if alone or not (isinstance(own, Meshed) and hasattr(self.model, "by")):
             return (own,), 0
-        every = own.meshes()
+        every = _meshes_of(own)
         at = every.index(own)
         # a given state is one of this mesh, and often balanced on it: it passes to coarser ones, to be compared with
         return (every[: at + 1] if self.given else every), at
@@ -195,17 +203,22 @@ class Search:
                 self.rows[level] = Row(own, self.start, unfit=True)
         return self.rows[level]
 
+    @property
+    def tolerance(self) -> float:
+        """Of the displacements in the run that is returned, which keeps the exact ledger."""
+        return min(max(1e-4 * self.accuracy, 1e-10), 1e-8)
+
     def integrator(self, mean: float) -> Gauss | Radau:
         """With the longest of these steps."""
-        tolerance = float(np.clip(1e-4 * self.accuracy, 1e-10, 1e-8))
         step = float(np.max(np.diff(self.base) / self.counts(mean)))
-        return Radau(5, step, tolerance) if self.rings else Gauss(self.order, step, tolerance)
+        return Radau(5, step, self.tolerance) if self.rings else Gauss(self.order, step, self.tolerance)
 
     @property
     def method(self) -> tuple[StageMethod, NewtonTolerance]:
         """Of trials, which need no exact ledger, but one that keeps errors from adding up."""
-        tolerances = np.clip([1e-4 * self.accuracy, 1e-2 * self.accuracy], [1e-10, 1e-9], [1e-6, 1e-4]).tolist()
-        return radau_collocation(3) if self.rings else gauss_collocation(self.order // 2), NewtonTolerance(*tolerances)
+        part = self.accuracy
+        tolerance = NewtonTolerance(min(max(1e-4 * part, 1e-10), 1e-6), min(max(1e-2 * part, 1e-9), 1e-4))
+        return radau_collocation(3) if self.rings else gauss_collocation(self.order // 2), tolerance
 
     @property
     def usual_order(self) -> float:
@@ -262,11 +275,7 @@ class Search:
     def run(self, row: Row, mean: float, outputs: Array, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
         """So many steps, and what they give where trials are compared, if they end."""
         grid = divided(self.base, self.counts(mean))
-        if loose:
-            method = self.method
-        else:
-            chosen = self.integrator(mean)
-            method = chosen.method, chosen.newton_tolerance
+        method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
         rows = np.union1d(outputs, grid) if looked_at else outputs
         run = Run(
@@ -275,7 +284,7 @@ class Search:
         record = advance(row.model, run)
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
-        tips, seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
+        (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
         if not looked_at:
             return record, Trial(mean, tips[seen])
         ends = np.searchsorted(rows, grid)
@@ -284,19 +293,22 @@ class Search:
         hard = record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.links and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
-            hidden = unfollowed(row.model, self.links, grid, record.states[ends]) / self.scale
+            hidden = unfollowed(row.model, self.links, grid, record.states[ends], turns[ends]) / self.scale
         trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard)
         return (record if loose else record.at(kept_rows(record, outputs))), trial
 
-    def seen(self, model: Model, states: Array) -> Array:
-        """Tips (instants, links, 3) of all links over the reach, of links in a row the last; else scaled states."""
+    def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
+        """Tips (instants, links, 3) of all links over the reach and their rotations, of links in a row the last; else
+        scaled states."""
         if not isinstance(model, Arm):
             if self.sizes is None:  # one scale for all trials, or errors of amplitudes would not be seen
                 self.sizes = np.maximum(np.abs(states).max(axis=0), 1e-300)
-            return np.asarray(states[:, None] / self.sizes)
+            return np.asarray(states[:, None] / self.sizes), np.zeros(0)
         if self.serial:
-            return model.tip(states)[0][:, None] / self.scale
-        return model.link_ends(states)[0][:, :, 1] / self.scale
+            x, R = model.tip(states)
+            return x[:, None] / self.scale, R[:, None]
+        x, R = model.link_ends(states)
+        return x[:, :, 1] / self.scale, R[:, :, 1]
 
     def judged(self, row: Row, trial: Trial) -> tuple[float, float, float]:
         """The error of a trial by what it shows and by the one before it, and the orders with which more steps help:

@@ -19,6 +19,7 @@ from pliant.simulation.deflection_error import NEARLY_UNRESOLVED, Resolution, sp
 
 POINTS = 16  # of the fine rule; uneven, so that no period of a source fits them
 FEWEST_TIMES, MOST_TIMES = 8192, 400_000  # at which a source is asked
+TIMES_IN_A_CHANGE = 64.0  # at which one is asked that knows how fast it changes
 FOLLOWED = 0.05  # share of a source that steps may miss without a word
 WELL_FOLLOWED = 0.01  # by the steps that are recommended
 SURELY_FOLLOWED = 16.0  # steps in the time of a smooth change: one stage then misses 0.6 % of a sine
@@ -90,7 +91,9 @@ def _shares(
 ) -> dict[str, float]:
     """Of each source, how much of it steps with these begins miss, relative to its size."""
     (nodes, weights), (points, fine) = rule, gauss_rule(POINTS)
-    panels = int(np.ceil(FEWEST_TIMES / POINTS / max(len(begins), 1)))  # where steps are few, short pulses hide in them
+    times, soonest = max(len(begins), 1), _soonest_change(inputs)
+    fewest = min(FEWEST_TIMES, TIMES_IN_A_CHANGE * times * step / soonest) if soonest > 0.0 else FEWEST_TIMES
+    panels = int(np.ceil(fewest / POINTS / times))  # where steps are few, short pulses hide in them
     points, fine = ((np.arange(panels)[:, None] + points) / panels).ravel(), np.tile(fine / panels, panels)
     shares = {}
     known = dict(_sources(inputs, names, begins, step * nodes))

@@ -144,8 +144,9 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
 
 
-def unfollowed(model: Arm, links: Sequence[str], grid: Array, states: Array) -> float:
-    """How large vibrations of tips are that are too fast for the steps, in metres; not a number of few steps.
+def unfollowed(model: Arm, links: Sequence[str], grid: Array, states: Array, turns: Array) -> float:
+    """How large vibrations of tips with rotations ``turns`` are that are too fast for the steps, in metres; not a
+    number of few steps.
 
     Gauss collocation with an odd number of stages turns them by nearly half a cycle in a step: the velocity v of a
     tip changes its sign from step to step, with the amplitude of the vibration times its angular frequency, which
@@ -153,7 +154,7 @@ def unfollowed(model: Arm, links: Sequence[str], grid: Array, states: Array) -> 
     """
     if len(grid) < 2 * STENCIL:
         return nan
-    tips = tuple(LoadPlace("tip", name, False, Frame.WORLD) for name in links)
-    v = model.load_flows(states, tips)[:, :, :3]
+    tips = tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
+    v = (turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0]
     swings = np.linalg.norm(np.diff(v, STENCIL, axis=0), axis=-1) * (grid[STENCIL:] - grid[:-STENCIL])[:, None]
     return SURELY * float(np.median(swings, axis=0).max() / (STENCIL * 2.0**STENCIL))

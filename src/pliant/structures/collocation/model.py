@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from pliant.structures.collocation.chain import (
     Chain,
     Drives,
     Floats,
+    Joints,
     Loads,
     Plant,
     Points,
@@ -142,13 +144,17 @@ class GeometricallyExactArm(ArmFacts):
 
     def plant(self, inputs: Inputs, stages: int = 1, relating: Relating | None = None) -> Plant:
         """The arrays of the arm with what is connected to it; ``relating`` what ties its frames, if that is known."""
-        laws = self.laws.coordinates(inputs)
-        prescribed = np.append(laws.prescribed, np.zeros(self.chain.dofs - len(laws.prescribed), np.bool_))
-        # the drives of motors are in the laws
-        stiffness, damping = (np.where(laws.has_motor, 0.0, gain) for gain in laws.gain.T)
-        drives = Drives(prescribed, ~prescribed, stiffness, damping)
+        known = _DRIVEN.get(self)
+        if known is None or known[0] is not inputs:
+            laws = self.laws.coordinates(inputs)
+            prescribed = np.append(laws.prescribed, np.zeros(self.chain.dofs - len(laws.prescribed), np.bool_))
+            # the drives of motors are in the laws
+            stiffness, damping = (np.where(laws.has_motor, 0.0, gain) for gain in laws.gain.T)
+            drives = Drives(prescribed, ~prescribed, stiffness, damping)
+            known = inputs, self.load_table(inputs.loads), drives, joints_of(self.chain.tree, laws)
+            _DRIVEN[self] = known
         relations = (relating or Relating(self, inputs)).relations(stages)
-        return Plant(self.chain, self.load_table(inputs.loads), drives, joints_of(self.chain.tree, laws), relations)
+        return Plant(self.chain, *known[1:], relations)
 
     @property
     def highest_order(self) -> int:
@@ -519,6 +525,10 @@ class GeometricallyExactArm(ArmFacts):
                 where = f" at s = {at[node - tree.first_node[k]]:.3g} m" if len(at) else ""
                 return f"link '{name}'{where}"
         return "the arm"
+
+
+# of each arm, the last inputs and what they do to nodes and joints: trials and runs of one model ask again and again
+_DRIVEN: WeakKeyDictionary[GeometricallyExactArm, tuple[Inputs, Loads, Drives, Joints]] = WeakKeyDictionary()
 
 
 def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,8 +213,18 @@ def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlac
     return flows
 
 
+_ACTING: WeakKeyDictionary[GeometricallyExactArm, dict[LoadPlace, tuple[slice, Floats, Floats]]] = WeakKeyDictionary()
+
+
 def acts_on(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[slice, Floats, Floats]:
     """The nodes of a load, the axes of its section in theirs, and what (nodes, 6, 6) of their twists it works on."""
+    known = _ACTING.setdefault(arm, {})
+    if load not in known:
+        known[load] = _acting(arm, load)
+    return known[load]
+
+
+def _acting(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[slice, Floats, Floats]:
     if load.distributed or load.station is not None:
         table = arm.load_table((load,))
         nodes = slice(int(table.first[0]), int(table.last[0]) + 1)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,6 +215,14 @@ class Relating:
         return row
 
     def relations(self, stages: int) -> Relations:
+        if self.rows.rows:
+            return self._made(stages)
+        known = _NONE.setdefault(self.arm, {})
+        if stages not in known:
+            known[stages] = self._made(stages)
+        return known[stages]
+
+    def _made(self, stages: int) -> Relations:
         arm = self.arm
         lines, p, row = self.rows.lines(), len(arm.points.nodes), self.row
         first, count = np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
@@ -223,6 +232,10 @@ class Relating:
             count[row[k]], weight[row[k], : len(own)] = len(own), own
         lines = lines._replace(node=row[lines.node])
         return new_relations(arm.chain, lines, self.path(), (first, count, weight), self.base, stages)
+
+
+# of arms without relations, by the number of stages: nothing is ever written to them
+_NONE: WeakKeyDictionary[GeometricallyExactArm, dict[int, Relations]] = WeakKeyDictionary()
 
 
 def frame_nodes(arm: GeometricallyExactArm, link: int, station: float) -> tuple[int, Floats]:
