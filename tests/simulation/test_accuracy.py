@@ -52,34 +52,34 @@ def rubber(formulation: object) -> Model:
 
 # the answers: by finer meshes, order 6 and short steps; halving both changes them by less than a tenth of the best
 PROBLEMS = {
-    "strip": (slewed_strip, pl.GeometricallyExact(8), 2e-3),
-    "falling": (falling_arm, pl.GeometricallyExact(8, 2), 2e-3),
-    "rubber": (rubber, pl.GeometricallyExact(6, 12), 1e-3),
+    "strip": (slewed_strip, pl.GeometricallyExact(8), 5e-4, (1e-2, 1e-3, 1e-4, 1e-5)),
+    "falling": (falling_arm, pl.GeometricallyExact(8, 4), 5e-4, (1e-2, 1e-3, 1e-4, 1e-5)),
+    "rubber": (rubber, pl.GeometricallyExact(6, 12), 1e-3, (1e-2, 1e-3, 1e-4)),
 }
 
 
-@pytest.mark.parametrize("problem", list(PROBLEMS))
-def test_the_error_is_what_was_asked_for_and_what_is_told(problem: str) -> None:
-    build, finest, step = PROBLEMS[problem]
-    answer = pl.simulate(build(finest), 1.0, pl.Gauss(6, step), outputs=TIMES).tip_position
-    for accuracy in (1e-2, 1e-3, 1e-4):
-        run = pl.simulate(build(pl.GeometricallyExact()), 1.0, outputs=TIMES, accuracy=accuracy)
-        assert run.ending.completed
-        assert run.error is not None
-        true = np.linalg.norm(run.tip_position - answer, axis=1).max()
-        reach = run.error.scale
-        assert true <= accuracy * reach
-        # of ten estimates nine are to lie within these factors; these do
-        assert 0.3 * true <= run.error.total <= max(10.0 * true, 1e-5 * reach)
-        assert run.error.asked == accuracy
-        assert run.error.reached
-        assert not run.warnings()
-        assert run.ledger.worst_ratio < 1e-10
+def test_the_error_is_what_was_asked_for_and_what_is_told() -> None:
+    shares = []
+    for build, finest, step, accuracies in PROBLEMS.values():
+        answer = pl.simulate(build(finest), 1.0, pl.Gauss(6, step), outputs=TIMES).tip_position
+        for accuracy in accuracies:
+            run = pl.simulate(build(pl.GeometricallyExact()), 1.0, outputs=TIMES, accuracy=accuracy)
+            assert run.ending.completed
+            assert run.error is not None
+            true = np.linalg.norm(run.tip_position - answer, axis=1).max()
+            assert true <= accuracy * run.error.scale
+            shares.append(run.error.total / true)
+            assert run.error.asked == accuracy
+            assert run.error.reached
+            assert not run.warnings()
+            assert run.ledger.worst_ratio < 1e-10
+    # of ten estimates nine are to lie within these factors
+    assert np.mean([0.3 <= share <= 10.0 for share in shares]) >= 0.9
 
 
 def test_the_mesh_is_chosen_only_where_it_was_left_open() -> None:
-    open_run = pl.simulate(slewed_strip(pl.GeometricallyExact()), 1.0, accuracy=1e-4)
-    assert "degree=" in open_run.provenance.choices["formulation"]
+    rough, fine = (pl.simulate(slewed_strip(pl.GeometricallyExact()), 1.0, accuracy=each) for each in (1e-2, 1e-6))
+    assert rough.provenance.choices["formulation"] != fine.provenance.choices["formulation"]
     coarse = pl.simulate(slewed_strip(pl.GeometricallyExact(degree=2)), 1.0, accuracy=1e-4)
     assert coarse.provenance.choices["formulation"] == "GeometricallyExact(degree=2, elements=1)"
     assert coarse.error is not None

@@ -64,10 +64,11 @@ WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mes
 SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
 RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
-NEARLY = 2.0  # times the accuracy: error of a trial with which a run on the next mesh may be compared
+NEARLY = 8.0  # times the accuracy: error of a trial with which a run on the next mesh may be compared
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOWEST, SLOW, FASTEST = 0.75, 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
+FOLLOWED = 3.0  # power of the steps with which vibrations that they do not follow become smaller
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
@@ -409,6 +410,9 @@ class Search:
                 return level, mean, mean
             self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
+            if trial.hidden > self.accuracy:  # a run is not believed while it hides so much
+                followed = mean * (trial.hidden / self.accuracy) ** (1.0 / FOLLOWED)
+                hoped, needed = max(hoped, followed), max(needed, followed)
             if self.even and needed > NEAR * mean and self.grade(trial):
                 mean = max(1.0, max(mean, hoped / NEAR / MOST_GROWTH) * count / len(self.shares))
                 continue

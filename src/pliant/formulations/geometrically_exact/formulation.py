@@ -39,7 +39,10 @@ HIGHEST_DEGREE = 16
 USUAL_DEGREE = 5
 # degree and elements of the meshes that runs choose from: where polynomials of one element converge slowly, or a link
 # bends far, more elements cost less
-AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (8, 1), (6, 3), (6, 6), (6, 12), (6, 24)]
+AUTOMATIC: list[tuple[int, Counts]] = [
+    *((degree, 1) for degree in (3, 4, 5, 7, 10)),
+    *((6, elements) for elements in (3, 6, 12, 24)),
+]
 USUAL_ELEMENTS, FINER = 8, 5  # pose elements of a link, and how often they are doubled
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
