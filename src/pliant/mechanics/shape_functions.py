@@ -40,14 +40,11 @@ def lagrange_basis(nodes: Array, points: Array) -> tuple[Array, Array]:
     """Values and derivatives at ``points`` of the Lagrange polynomials on ``nodes``, each (points, nodes)."""
     count = len(nodes)
     to_legendre = np.linalg.inv(legendre.legvander(2 * nodes - 1, count - 1))
-    x = 2 * np.asarray(points) - 1
-    values = legendre.legvander(x, count - 1) @ to_legendre
-    derivatives = np.zeros_like(values)
+    values = legendre.legvander(2 * np.asarray(points) - 1, count - 1)
+    slopes = np.zeros_like(values)
     for k in range(1, count):
-        unit = np.zeros(count)
-        unit[k] = 1
-        derivatives += np.outer(2 * legendre.legval(x, legendre.legder(unit)), to_legendre[k])
-    return values, derivatives
+        slopes[:, k] = (2 * k - 1) * values[:, k - 1] + (slopes[:, k - 2] if k > 1 else 0.0)
+    return values @ to_legendre, 2 * slopes @ to_legendre
 
 
 def lagrange_values(nodes: Array, points: Array) -> Array:
