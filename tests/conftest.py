@@ -10,8 +10,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
 
-# What collecting tests makes stays to the end: to look through it for garbage takes a third of that time, and later a
-# part of the time of all tests.
+# What collecting tests makes stays to the end: to look through it for garbage takes a third of that time.
 gc.disable()
 
 # Compiling a kernel inside the first example would break any deadline.
@@ -21,4 +20,5 @@ settings.load_profile("pliant")
 
 def pytest_collection_finish() -> None:
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # trees of syntax and of files have millions of parts: seldom is enough
     gc.enable()
