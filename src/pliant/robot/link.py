@@ -6,6 +6,7 @@ from abc import ABC
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +47,7 @@ class Payload(Declared, word="payload"):
 
 
 POINTS_PER_STRETCH = 8  # enough for sections that taper with the fourth power of a dimension
+_gauss_rule = cache(np.polynomial.legendre.leggauss)
 STATION_SLACK = 1e-9
 
 
@@ -94,7 +96,7 @@ class FlexibleLink(Link, word="flexible"):
     @property
     def mass(self) -> float:
         """Of the link without payloads, in kilograms."""
-        points, weights = np.polynomial.legendre.leggauss(POINTS_PER_STRETCH)
+        points, weights = _gauss_rule(POINTS_PER_STRETCH)
         mass = 0.0
         for start, end in pairwise((0.0, *self.breakpoints, self.length)):
             stations = start + (points + 1.0) / 2.0 * (end - start)
