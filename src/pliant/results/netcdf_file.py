@@ -1,4 +1,4 @@
-"""Trajectories on disk: netCDF-4 through xarray, without loss.
+"""Trajectories on disk: netCDF-4, without loss.
 
 Names of links, joints, ports and works are coordinate values, never variable names, so that any name will do.
 Links with fewer stations than the longest are padded with NaN; ``stations`` says how many count. A checksum ends the
@@ -445,6 +445,7 @@ def _read_signals(dataset: Stored, variable: str, sizes: dict[str, int]) -> dict
 FORMAT_KEY = "pliant_trajectory"
 FORMAT_VERSION = 3
 # behind the end of the netCDF file, where its readers do not look: this word and the digest of all before it
+NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable."  # with the size in ten letters
 SEAL = b"\npliant sha256 "
 SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
 UNLOCKED = {"locking": False}  # files are whole once they are there, and not every file system knows locks
@@ -476,11 +477,41 @@ def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
     """Write ``dataset`` to ``path``, whole or not at all; made in memory, since HDF5 does not survive a full disk."""
     refuse_existing(Path(path), overwrite)
     made = BytesIO()
-    dataset.to_netcdf(made, engine="h5netcdf", format="NETCDF4")
+    _write_netcdf(dataset, made)
     content = made.getbuffer()
     with whole_file(path, overwrite) as temporary, temporary.open("wb") as file:
         file.write(content)
         file.write(SEAL + hashlib.sha256(content).hexdigest().encode())
+
+
+def _write_netcdf(dataset: Dataset, made: BytesIO) -> None:
+    """By HDF5, with dimensions as scales: writers of any dataset ask the file about each array many times."""
+    import h5py
+
+    numbers = {name: np.int32(k) for k, name in enumerate(dataset.sizes)}
+    beside = {str(name): each.dims for name, each in dataset.coords.items() if name not in numbers}
+    with h5py.File(made, "w", track_order=True) as file:
+        members: dict[Any, Any] = {}
+        for name, each in dataset.variables.items():
+            text = each.dtype.kind in "OU"
+            values, kind = (each.values.astype(object), h5py.string_dtype()) if text else (each.values, None)
+            members[name] = file.create_dataset(name, data=values, dtype=kind, track_order=True)
+        for name, size in dataset.sizes.items():
+            if name not in members:
+                members[name] = file.create_dataset(name, (size,), ">f4", track_order=True)
+            members[name].make_scale(name if name in dataset.variables else f"{NO_VARIABLE}{size:10}")
+            members[name].attrs["_Netcdf4Dimid"] = numbers[name]
+        for name, each in dataset.variables.items():
+            told, along = dict(each.attrs), [one for one, dimensions in beside.items() if {*dimensions} <= {*each.dims}]
+            if along and name not in dataset.coords:
+                told["coordinates"] = " ".join(along)
+            if each.dims:
+                own = [numbers[part] for part in each.dims]
+                told |= {"_Netcdf4Coordinates": np.array(own), "_Netcdf4Dimid": own[0]}
+            members[name].attrs.update(told)
+            for k, part in enumerate(each.dims if name not in numbers else ()):
+                members[name].dims[k].attach_scale(members[part])
+        file.attrs.update({name: each if isinstance(each, str) else [each] for name, each in dataset.attrs.items()})
 
 
 def read(path: str | PathLike[str], most: int | None = None) -> Stored:
