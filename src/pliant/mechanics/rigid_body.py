@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def matrix_of(quaternion: Iterable[float]) -> Array:
+def matrix_of(quaternion: ArrayLike) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z)."""
-    given = [float(part) for part in quaternion]
-    length = math.hypot(*given)
-    w, x, y, z = (part / length for part in given)
+    given = np.asarray(quaternion, float)
+    w, x, y, z = (given / math.sqrt(given.dot(given))).tolist()
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

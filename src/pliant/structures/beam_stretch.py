@@ -98,7 +98,7 @@ def carried(poses: Floats, point: Floats) -> Floats:
 
 def _summed(weights: Floats, A: Floats, C: Floats, B: Floats) -> Floats:
     """The sum of A^T C B at points, by weights."""
-    return np.asarray((A.swapaxes(1, 2) @ (weights[:, None, None] * C) @ B).sum(axis=0))
+    return np.asarray(np.tensordot(weights, A.swapaxes(1, 2) @ C @ B, 1))
 
 
 def end_flexibility(stretch: Stretch, beam: Beam) -> Floats:
@@ -114,7 +114,7 @@ def end_damping(stretch: Stretch, beam: Beam, stiffness: Floats) -> Floats:
         return np.zeros((6, 6))
     A, C = stretch.carried(stretch.far[:3, 3]), stretch.compliance(beam)
     strain = C @ A @ stiffness
-    return _summed(stretch.weights(), strain, damping, strain)
+    return np.asarray(np.einsum("n,nij,nik,nkl->jl", stretch.weights(), strain, damping, strain))
 
 
 def shape_inside(link: FlexibleLink, start: float, end: float, at: float, beam: Beam) -> tuple[Floats, ...]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
-from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, orthonormal_values
+from pliant.mechanics.shape_functions import gauss_rule, many_values, orthonormal_values
 from pliant.robot import BASE, End, FlexibleLink, Joint, RigidLink, Robot
 from pliant.spatial.arrays import hat
 
@@ -70,8 +70,7 @@ class BentLink:
         rows = np.zeros((len(stations), len(self.edges) - 1, len(self.unit)))
         for k, (first, width) in enumerate(zip(self.edges[:-1], np.diff(self.edges))):
             upper = np.clip((stations - first) / width, 0.0, 1.0)[:, None]
-            values = lagrange_basis(self.unit, (upper * rule).ravel())[0].reshape(len(stations), len(rule), -1)
-            rows[:, k] = width * upper * (shares @ values)
+            rows[:, k] = width * upper * (shares @ many_values(self.unit, upper * rule))
         return rows.reshape(len(stations), len(self.at))
 
     @cached_property

@@ -328,8 +328,6 @@ def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:
     """Pose (4, 4) of the section at b in the frame of that at a, of the unloaded link."""
     marks = np.linspace(a, b, PARTS_OF_REST + 1)
     strains = link.rest_strain(0.5 * (marks[:-1] + marks[1:]))
-    if np.all(strains == strains[0]):
-        return pose_from_twist((b - a) * strains[0])
     pose = np.eye(4)
     for step in pose_from_twist(np.diff(marks)[:, None] * strains):
         pose = pose @ step
