@@ -80,8 +80,9 @@ $(VENV)/browser:
 	mkdir -p $(VENV)
 	touch $@
 
-# Byte code for those who start Python often, by all cores: pip would make it by one, and of what nobody imports too.
+# Byte code for those who start Python often; pip would make it of what nobody imports too. One process takes two thirds
+# of the time that several spend together, and kernels are compiled beside it.
 $(VENV)/installed-%: $(VENV)/compiler pyproject.toml
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
-	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/(tests?|pip|mypyc?|lexers)/' $(VENV)/lib src > /dev/null
+	-$(BIN)/python -m compileall -q -x '/(tests?|pip|mypyc?|lexers)/' $(VENV)/lib src > /dev/null
 	touch $(VENV)/installed $@
