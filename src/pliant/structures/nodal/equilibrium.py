@@ -188,7 +188,7 @@ class _Search:
 
     def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         """Newton's method under a part of the load; whether it converged, and the iterations used."""
-        from scipy.linalg import lu_factor, lu_solve
+        from scipy.linalg.lapack import dgetrf, dgetrs
 
         self.mechanism.bodies.gravity[:] = fraction * self.gravity
         moves = len(self.moving)
@@ -208,8 +208,8 @@ class _Search:
                     weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
                     weight = fraction * (weight + float(np.abs(self.loads).sum()))
                     lead_down(tangent, moves, weight / self.lengths, STIFF if iteration == 1 else soft)
-                factors = lu_factor(tangent)
-            change = -lu_solve(factors, residual)
+                factors = dgetrf(tangent)[:2]
+            change = -dgetrs(*factors, residual)[0]
             if not np.all(np.isfinite(change)):
                 return False, iteration
             largest = self._size(change[:moves])
