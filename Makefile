@@ -19,7 +19,7 @@ demo: $(VENV)/installed
 # would take seconds to prepare for all tests.
 test:
 	$(MAKE) --no-print-directory -j 3 $(VENV)/browser compiled $(VENV)/installed-test
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again" --assert=plain \
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not again" --assert=plain \
 		|| { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }
 
 check: $(VENV)/installed-test $(VENV)/installed-check docs
