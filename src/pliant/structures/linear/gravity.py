@@ -159,9 +159,10 @@ class Weights:
             roots[joint.child] = x, R
             link = self.robot.link(joint.child)
             if isinstance(link, FlexibleLink):
-                own = strain[:, self.rows[link.name]].reshape(n, self.degree, 6)
                 bent = self.bent[link.name]
-                slope, turning, turn = bent.slopes(own)
+                # most differ in the strains of other links alone
+                own, which = np.unique(strain[:, self.rows[link.name]], axis=0, return_inverse=True)
+                slope, turning, turn = (each[which] for each in bent.slopes(own.reshape(-1, self.degree, 6)))
                 y = np.einsum("ij,njc->nic", bent.before, slope)
                 inside[link.name] = x[:, None] + np.einsum("nij,npj->npi", R, y), R[:, None] @ turn
                 tip, turned = (np.einsum("p,np...->n...", bent.weights, each) for each in (slope, turning))
