@@ -14,11 +14,12 @@ SECONDS ?= 600
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
 
-# Kernels are compiled while pip, which works by one core, unpacks what only tests need; their workers find them. Tests
-# that fail run once more with assertions that show their values, which would take seconds to prepare for all tests.
+# The browser comes while pip makes the environment; kernels are compiled while pip, which works by one core, unpacks what
+# only tests need; their workers find them. Tests that fail run once more with assertions that show their values, which
+# would take seconds to prepare for all tests.
 test:
-	$(MAKE) --no-print-directory -j 2 compiled $(VENV)/installed-test $(VENV)/browser
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again" --assert=plain \
+	$(MAKE) --no-print-directory -j 3 $(VENV)/browser compiled $(VENV)/installed-test
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not again" --assert=plain \
 		|| { $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }
 
 check: $(VENV)/installed-test $(VENV)/installed-check docs
@@ -59,14 +60,11 @@ clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # A stamp per extra: a second call installs nothing unless the list of packages changed.
-$(VENV)/made: constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) setuptools
-	touch $@
 
-# All that kernels need to be compiled, which takes longest: it comes first.
-$(VENV)/compiler: $(VENV)/made
-	$(INSTALL) numba numpy
+# All that kernels need to be compiled, which takes longest: it comes first. Setuptools builds what is installed later.
+$(VENV)/compiler: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) setuptools numba numpy
 	touch $@
 
 $(VENV)/installed: $(VENV)/compiler pyproject.toml
@@ -75,14 +73,16 @@ $(VENV)/installed: $(VENV)/compiler pyproject.toml
 
 # The viewer is tested in a real browser: one that is there, or Debian's.
 BROWSERS := chromium chromium-browser google-chrome
-$(VENV)/browser: $(VENV)/made
+$(VENV)/browser:
 	for each in $(BROWSERS); do command -v $$each && exit; done; \
 	as_root=$$([ $$(id -u) -eq 0 ] || echo sudo); \
 	$$as_root apt-get update -qq && $$as_root apt-get install -qq -y --no-install-recommends chromium
+	mkdir -p $(VENV)
 	touch $@
 
-# Byte code for those who start Python often, by all cores: pip would make it by one, and of tests of packages too.
-$(VENV)/installed-%: $(VENV)/installed
+# Byte code for those who start Python often; pip would make it of what nobody imports too. One process takes two thirds
+# of the time that several spend together, and kernels are compiled beside it.
+$(VENV)/installed-%: $(VENV)/compiler pyproject.toml
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
-	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src > /dev/null
-	touch $@
+	-$(BIN)/python -m compileall -q -x '/(tests?|pip|mypyc?|lexers)/' $(VENV)/lib src > /dev/null
+	touch $(VENV)/installed $@

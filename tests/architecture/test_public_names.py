@@ -100,8 +100,8 @@ def test_type_checkers_see_names_arguments_and_types(tmp_path: Path) -> None:
     # as in an installed package: only the user's own files are judged; of other packages, only NumPy's types matter
     (tmp_path / "mypy.ini").write_text(
         "[mypy]\n[mypy-pliant.*]\nfollow_imports = silent\n"
-        "[mypy-matplotlib.*,scipy.*,xarray.*,pandas.*,numba.*,llvmlite.*,rich.*,typer.*,ruamel.*]\n"
-        "follow_imports = skip\n"
+        "[mypy-matplotlib.*,scipy.*,xarray.*,pandas.*,numba.*,llvmlite.*,rich.*,typer.*,ruamel.*,PIL.*]\n"
+        "follow_imports = skip\nfollow_imports_for_stubs = True\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "right.py", "wrong.py"],

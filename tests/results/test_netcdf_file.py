@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import xarray
 
+import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.state import Cause, Ending
@@ -170,6 +171,22 @@ def seal(path: Path, content: bytes) -> Path:
     """A file with the checksum that Trajectory.save would give it."""
     path.write_bytes(content + SEAL + hashlib.sha256(content).hexdigest().encode())
     return path
+
+
+def test_others_read_what_a_writer_of_any_dataset_would_have_written(tmp_path: Path) -> None:
+    """Dimensions, coordinates, texts, units and their order, in arms with joints and without any."""
+    without_joints = pl.bond_graph.load(pl.library.bond_graph("dc_motor")).compile()
+    for run in (fake_trajectory(), pl.simulate(without_joints, until=1e-3, outputs=3)):
+        run.save(tmp_path / "ours.nc", overwrite=True)
+        run.dataset().to_netcdf(tmp_path / "theirs.nc", engine="h5netcdf")
+        for decode in (True, False):
+            with (
+                xarray.open_dataset(tmp_path / "ours.nc", engine="h5netcdf", decode_cf=decode) as ours,
+                xarray.open_dataset(tmp_path / "theirs.nc", engine="h5netcdf", decode_cf=decode) as theirs,
+            ):
+                assert ours.identical(theirs)
+                assert [*ours.variables] == [*theirs.variables]
+                assert [*ours.coords] == [*theirs.coords]
 
 
 def test_files_that_are_no_trajectories_are_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SOFTWARE = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"  # no graphics card is needed
+SOFTWARE = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist --disable-gpu-compositing"
 QUIET = "--disable-background-networking --disable-component-update --disable-sync --no-first-run"
 FLAGS = f"--no-sandbox --disable-dev-shm-usage {SOFTWARE} {QUIET}".split()
 PATIENCE = 90_000  # ms, on a busy machine

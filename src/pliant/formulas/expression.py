@@ -46,13 +46,18 @@ class Expression:
         cls, operation: str, arguments: tuple[Expression, ...] = (), value: float = 0.0, name: str = "", index: int = 0
     ) -> Expression:
         key = (operation, tuple(map(id, arguments)), value, math.copysign(1.0, value), name, index)
+        found = _known.get(key)
+        if found is not None:
+            return found
         with _making:
             found = _known.get(key)
             if found is None:
-                found = super().__new__(cls)
-                own = {"operation": operation, "arguments": arguments, "value": value, "name": name, "index": index}
-                for slot, given in own.items():
-                    object.__setattr__(found, slot, given)
+                found, put = object.__new__(cls), object.__setattr__
+                put(found, "operation", operation)
+                put(found, "arguments", arguments)
+                put(found, "value", value)
+                put(found, "name", name)
+                put(found, "index", index)
                 _known[key] = found
         return found
 

@@ -190,9 +190,9 @@ def null_spaces(F_z: Any, least: int = 0) -> tuple[Floats, Floats]:
     for lack in range(max(n - structural_rank(F_z), least), n):
         borders = random.standard_normal((n, lack)), random.standard_normal((lack, n))
         unit = np.vstack([np.zeros((n, lack)), np.eye(lack)])
-        ahead, back = solution(bordered(F_z, *borders)), solution(bordered(F_z, *borders).T)
-        if ahead is not None and back is not None:
-            return np.linalg.qr(back(unit)[:n])[0], np.linalg.qr(ahead(unit)[:n])[0]
+        solve = solution(bordered(F_z, *borders))
+        if solve is not None:
+            return np.linalg.qr(solve(unit, "T")[:n])[0], np.linalg.qr(solve(unit, "N")[:n])[0]
     raise AssertionError("rows and columns at random make any matrix regular")
 
 
@@ -204,8 +204,8 @@ def bordered(F_z: Any, columns: Floats, rows: Floats) -> Any:
     return block_array([[F_z, columns], [rows, None]], format="csc") if len(rows) else F_z
 
 
-def solution(matrix: Any) -> Callable[[Floats], Floats] | None:
-    """What solves with a matrix; None where it is singular."""
+def solution(matrix: Any) -> Callable[..., Floats] | None:
+    """What solves with a matrix, with a sparse one also by "T" with its transpose; None where it is singular."""
     from scipy.linalg.lapack import dgetrf, dgetrs
     from scipy.sparse.linalg import splu
 

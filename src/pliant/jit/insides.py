@@ -40,6 +40,7 @@ from pliant.jit import handover
 from pliant.jit.handover import TypeName
 from pliant.jit.store import processor_levels
 
+LARGEST_INLINED = 400  # instructions; LLVM's measure of inlining ends far below
 WORD = ir.IntType(64)
 types: Any = numba_types  # a module whose names are made at run time
 NUMBERS = {"f": types.float64, "i": types.int64, "b": types.boolean, "c": types.complex128}
@@ -215,8 +216,8 @@ class KernelLibrary(JITCodeLibrary):
         for fn in self._final_module.functions:
             if not fn.is_declaration and fn.name not in own:
                 fn.linkage = "available_externally"  # to be inlined, or else left to its own library
-                if fn.name not in called and b"alwaysinline" not in b" ".join(fn.attributes):
-                    # it came along with a library of the cache, and was inlined there if it ever is
+                if b"alwaysinline" not in b" ".join(fn.attributes) and (fn.name not in called or _large(fn)):
+                    # it came along with a library of the cache, and was inlined there if it ever is; or it never is
                     fn.add_function_attribute("noinline")
                     fn.add_function_attribute("optnone")
         self._optimize_final_module()
@@ -234,6 +235,11 @@ class KernelLibrary(JITCodeLibrary):
     def serialize_using_object_code(self) -> Any:
         self._ensure_finalized()
         return (self.name, "object", (self._get_compiled_object(), all_needed(self).as_bitcode()))
+
+
+def _large(function: Any) -> bool:
+    """Whether a function has so many instructions that LLVM leaves it where it is."""
+    return any(count > LARGEST_INLINED for count, _ in enumerate(i for b in function.blocks for i in b.instructions))
 
 
 def all_needed(library: Any) -> Any:

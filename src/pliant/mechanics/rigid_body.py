@@ -8,6 +8,7 @@ An axis is a row of pieces of constant strain, each a helix: pose' = pose hat(st
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 def matrix_of(quaternion: ArrayLike) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z)."""
     given = np.asarray(quaternion, float)
-    w, x, y, z = given / np.linalg.norm(given)
+    w, x, y, z = (given / math.sqrt(given.dot(given))).tolist()
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -80,11 +81,9 @@ def poses_along(strain: Array, width: Array) -> tuple[Array, Array]:
 
 def inertia_along(inside: Array, width: Array, section: Array) -> Array:
     """Inertia (6, 6) of all pieces; ``inside`` (pieces, 3, 4, 4) and ``section`` (pieces, 3, 6, 6) at Gauss points."""
-    total = np.zeros((6, 6))
-    for poses, length, sections in zip(inside, width, section):
-        for pose, weight, matrix in zip(poses, WEIGHT, sections):
-            total += transform_inertia(weight * length * matrix, pose[:3, :3], pose[:3, 3])
-    return total
+    to_body = to_frame(inside[..., :3, :3], inside[..., :3, 3])
+    weighted = (width[:, None] * WEIGHT)[..., None, None] * section
+    return np.asarray((to_body.swapaxes(-1, -2) @ weighted @ to_body).sum(axis=(0, 1)))
 
 
 PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs

@@ -6,7 +6,7 @@ Two polynomial spaces that keep the Dirac structure of a beam [wang2017]: see th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -38,9 +38,15 @@ def lobatto_rule(degree: int) -> tuple[Array, Array]:
 
 def lagrange_basis(nodes: Array, points: Array) -> tuple[Array, Array]:
     """Values and derivatives at ``points`` of the Lagrange polynomials on ``nodes``, each (points, nodes)."""
-    count = len(nodes)
-    to_legendre = np.linalg.inv(legendre.legvander(2 * nodes - 1, count - 1))
-    x = 2 * np.asarray(points) - 1
+    values, derivatives = _known_basis(np.asarray(nodes, float).tobytes(), np.asarray(points, float).tobytes())
+    return values.copy(), derivatives.copy()
+
+
+@lru_cache(maxsize=256)
+def _known_basis(nodes: bytes, points: bytes) -> tuple[Array, Array]:
+    """Links of a robot, and meshes of one degree, ask for the same."""
+    to_legendre, x = _to_legendre(np.frombuffer(nodes)), 2 * np.frombuffer(points) - 1
+    count = len(to_legendre)
     values = legendre.legvander(x, count - 1) @ to_legendre
     derivatives = np.zeros_like(values)
     for k in range(1, count):
@@ -48,6 +54,16 @@ def lagrange_basis(nodes: Array, points: Array) -> tuple[Array, Array]:
         unit[k] = 1
         derivatives += np.outer(2 * legendre.legval(x, legendre.legder(unit)), to_legendre[k])
     return values, derivatives
+
+
+def _to_legendre(nodes: Array) -> Array:
+    """From values at the nodes to coefficients of Legendre polynomials."""
+    return np.asarray(np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1)))
+
+
+def many_values(nodes: Array, points: Array) -> Array:
+    """Values alone, at points (..., n): (..., n, nodes)."""
+    return np.asarray(legendre.legvander(2 * points - 1, len(nodes) - 1) @ _to_legendre(nodes))
 
 
 def lagrange_values(nodes: Array, points: Array) -> Array:

@@ -6,6 +6,7 @@ from abc import ABC
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +47,7 @@ class Payload(Declared, word="payload"):
 
 
 POINTS_PER_STRETCH = 8  # enough for sections that taper with the fourth power of a dimension
+_gauss_rule = cache(np.polynomial.legendre.leggauss)
 STATION_SLACK = 1e-9
 
 
@@ -94,7 +96,7 @@ class FlexibleLink(Link, word="flexible"):
     @property
     def mass(self) -> float:
         """Of the link without payloads, in kilograms."""
-        points, weights = np.polynomial.legendre.leggauss(POINTS_PER_STRETCH)
+        points, weights = _gauss_rule(POINTS_PER_STRETCH)
         mass = 0.0
         for start, end in pairwise((0.0, *self.breakpoints, self.length)):
             stations = start + (points + 1.0) / 2.0 * (end - start)
@@ -128,7 +130,7 @@ class FlexibleLink(Link, word="flexible"):
     def viscous_damping_matrix(self, s: ArrayLike) -> Array:
         """External viscous wrench per length and unit twist at the stations s, (n, 6, 6)."""
         matrix: Array = np.diag(np.array(self.viscous_damping, dtype=float))
-        return np.tile(matrix, (len(self._stations(s)), 1, 1))
+        return matrix[None].repeat(len(self._stations(s)), axis=0)
 
     def rest_strain(self, s: ArrayLike) -> Array:
         """Strain of the unloaded link at the stations s, (n, 6); straight is (1, 0, 0, 0, 0, 0)."""
@@ -136,19 +138,20 @@ class FlexibleLink(Link, word="flexible"):
 
     def _stations(self, s: ArrayLike) -> Array:
         stations = np.atleast_1d(np.asarray(s, dtype=float))
-        slack = STATION_SLACK * self.length
-        if stations.ndim != 1 or not np.all((stations >= -slack) & (stations <= self.length + slack)):
+        inside: Array = np.minimum(np.maximum(stations, 0.0), self.length)
+        beyond = np.count_nonzero(~(np.abs(stations - inside) <= STATION_SLACK * self.length))
+        if stations.ndim != 1 or beyond:
             raise InvalidInput(
                 f"{self.label}: stations must lie between 0 and length = {self.length:g} m; write them so"
             )
-        return np.asarray(np.clip(stations, 0.0, self.length))
+        return inside
 
     def _matrices(self, s: ArrayLike, matrix_of: Callable[[UniformSection], Array]) -> Array:
         stations = self._stations(s)
         if isinstance(self.section, sections.VaryingSection):
             return self.section.matrices(stations, self.length, matrix_of)
         assert isinstance(self.section, UniformSection)
-        return np.tile(matrix_of(self.section), (len(stations), 1, 1))
+        return matrix_of(self.section)[None].repeat(len(stations), axis=0)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Straight(RestShape, word="straight"):
     """A straight link."""
 
     def strain(self, s: Array, length: float) -> Array:
-        return np.tile(STRAIGHT, (len(s), 1))
+        return STRAIGHT[None].repeat(len(s), axis=0)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Arc(RestShape, word="arc"):
     normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc")] = Across.Z
 
     def strain(self, s: Array, length: float) -> Array:
-        strains = np.tile(STRAIGHT, (len(s), 1))
+        strains = STRAIGHT[None].repeat(len(s), axis=0)
         strains[:, 4 if self.normal is Across.Y else 5] = self.angle / length
         return strains
 
@@ -64,7 +64,7 @@ class Helix(RestShape, word="helix"):
     def strain(self, s: Array, length: float) -> Array:
         rise = self.pitch / (2 * math.pi)
         scale = self.radius**2 + rise**2
-        strains = np.tile(STRAIGHT, (len(s), 1))
+        strains = STRAIGHT[None].repeat(len(s), axis=0)
         strains[:, 3] = rise / scale
         strains[:, 5] = self.radius / scale
         return strains

@@ -11,6 +11,7 @@ difference of nearly equal numbers, so that h may be as small as numbers go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 
 def rotation_from_vector(vectors: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) of rotation vectors (..., 3)."""
-    return _each(so3.exp, vectors, (3,), (3, 3))
+    return _all(_turns, vectors, (3,), (3, 3))
 
 
 def vector_from_rotation(rotations: ArrayLike) -> Array:
@@ -34,7 +35,7 @@ def vector_from_rotation(rotations: ArrayLike) -> Array:
 
 def quaternion_from_rotation(rotations: ArrayLike) -> Array:
     """Unit quaternions (w, x, y, z) with w >= 0 of rotation matrices (..., 3, 3)."""
-    return _each(so3.to_quaternion, rotations, (3, 3), (4,))
+    return _all(_quaternions, rotations, (3, 3), (4,))
 
 
 def rotation_from_quaternion(quaternions: ArrayLike) -> Array:
@@ -55,21 +56,25 @@ def twist_from_pose(poses: ArrayLike) -> Array:
 
 def right_tangent(twists: ArrayLike) -> Array:
     """Matrices (..., 6, 6) T with exp(x + d) = exp(x) exp(T d) to first order."""
-    return _of_blocks(se3.right_tangent, twists)
+    blocks = _each(se3.right_tangent, twists, (6,), (2, 3, 3))
+    out = np.zeros((*blocks.shape[:-3], 6, 6))
+    out[..., :3, :3] = out[..., 3:, 3:] = blocks[..., 0, :, :]
+    out[..., :3, 3:] = blocks[..., 1, :, :]
+    return out
 
 
 def right_tangent_inverse(twists: ArrayLike) -> Array:
     """Their inverses J (..., 6, 6): log(exp(x) exp(d)) = x + J d to first order; for turns below a full one."""
-    return _of_blocks(se3.right_tangent_inverse, twists)
+    return _all(_inverse_tangents, twists, (6,), (6, 6))
 
 
 def _rows(values: ArrayLike, given: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
     """The values with the axes ``given`` in one row each, and the leading axes."""
-    array = np.asarray(values, float)
-    leading = array.shape[: array.ndim - len(given)]
+    array = np.ascontiguousarray(values, float)
+    leading = array.shape[: -len(given)]
     if array.shape[len(leading) :] != given:
         raise ValueError(f"shape {array.shape} does not end in {given}; pass arrays whose last axes are {given}")
-    return np.ascontiguousarray(array.reshape(-1, int(np.prod(given)))), leading
+    return array.reshape(-1, prod(given)), leading
 
 
 def _each(function: Callable[[Any], Any], values: ArrayLike, given: tuple[int, ...], wanted: tuple[int, ...]) -> Array:
@@ -82,7 +87,7 @@ def _all(
 ) -> Array:
     """For the functions that results ask for by the thousand: the loop over rows is compiled."""
     rows, leading = _rows(values, given)
-    out = np.zeros((len(rows), int(np.prod(wanted))))
+    out = np.zeros((len(rows), prod(wanted)))
     fill(rows, out)
     return out.reshape(leading + wanted)
 
@@ -115,27 +120,47 @@ def _logarithms(H: Array, out: Array) -> None:
             out[i, k] = x[k]
 
 
-def _of_blocks(tangent: Callable[[Any], se3.Blocks], twists: ArrayLike) -> Array:
+@kernel
+def _turns(w: Array, out: Array) -> None:
+    for i in range(w.shape[0]):
+        R = so3.exp((w[i, 0], w[i, 1], w[i, 2]))
+        for k in range(9):
+            out[i, k] = R[k]
+
+
+@kernel
+def _quaternions(R: Array, out: Array) -> None:
+    for i in range(R.shape[0]):
+        turn = (R[i, 0], R[i, 1], R[i, 2], R[i, 3], R[i, 4], R[i, 5], R[i, 6], R[i, 7], R[i, 8])
+        q = so3.to_quaternion(turn)
+        for k in range(4):
+            out[i, k] = q[k]
+
+
+@kernel
+def _inverse_tangents(x: Array, out: Array) -> None:
     """Matrices [[J, Q], [0, J]]."""
-    blocks = _each(tangent, twists, (6,), (2, 3, 3))
-    out = np.zeros((*blocks.shape[:-3], 6, 6))
-    out[..., :3, :3] = out[..., 3:, 3:] = blocks[..., 0, :, :]
-    out[..., :3, 3:] = blocks[..., 1, :, :]
-    return out
+    for i in range(x.shape[0]):
+        J, Q = se3.right_tangent_inverse((x[i, 0], x[i, 1], x[i, 2], x[i, 3], x[i, 4], x[i, 5]))
+        for k in range(3):
+            for j in range(3):
+                out[i, 6 * k + j] = out[i, 6 * k + j + 21] = J[3 * k + j]
+                out[i, 6 * k + j + 3] = Q[3 * k + j]
 
 
 Numbers = NDArray[Any]
 
 STEP = 1e-30  # of complex derivatives; its square is nothing beside one
 
+# of a skew matrix: which component stands where, and its sign
+PLACES = np.array([[0, 2, 1], [2, 1, 0], [1, 0, 2]])
+SIGNS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+
 
 def hat(vectors: ArrayLike) -> Numbers:
     """Skew matrices (..., 3, 3): hat(a) b = a x b."""
-    a: Numbers = 1.0 * np.asarray(vectors)
-    out = np.zeros((*a.shape[:-1], 3, 3), a.dtype)
-    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -a[..., 2], a[..., 1], -a[..., 0]
-    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = a[..., 2], -a[..., 1], a[..., 0]
-    return out
+    found: Numbers = np.asarray(vectors).take(PLACES, axis=-1) * SIGNS
+    return found
 
 
 def bracket(x: Numbers) -> Numbers:
@@ -156,10 +181,10 @@ def dual_bracket(wrench: Numbers) -> Numbers:
 
 def to_frame(R: Numbers, r: Numbers) -> Numbers:
     """Matrices (..., 6, 6) that carry body twists of a frame to the frame at the pose (R, r) on the same body."""
-    back = np.swapaxes(R, -1, -2)
+    back = R.swapaxes(-1, -2)
     out = np.zeros((*r.shape[:-1], 6, 6), np.result_type(R, r))
-    out[..., :3, :3], out[..., 3:, 3:] = back, back
-    out[..., :3, 3:] = -back @ hat(r)
+    out[..., :3, :3] = out[..., 3:, 3:] = back
+    out[..., :3, 3:] = back @ hat(-r)
     return out
 
 

@@ -53,7 +53,8 @@ class Stretch:
         marks = [start, *(s for s in link.breakpoints if start < s < end), end]
         even = isinstance(link.rest_shape, Straight) and isinstance(link.section, UniformSection)
         pieces = 1 if even else PIECES
-        ends = np.unique(np.concatenate([np.linspace(a, b, pieces + 1) for a, b in itertools.pairwise(marks)]))
+        parts = [np.linspace(a, b, pieces + 1) for a, b in itertools.pairwise(marks)]
+        ends = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
         width = np.diff(ends)
         poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
         return Stretch(link, start, end, width, inside_pieces(ends), inside, poses[-1])
@@ -88,17 +89,22 @@ def compliance_at(link: FlexibleLink, stations: Floats, beam: Beam) -> Floats:
 
 def carried(poses: Floats, point: Floats) -> Floats:
     """Section wrench at poses (n, 4, 4) per wrench on a point, (n, 6, 6)."""
-    turned = np.swapaxes(poses[:, :3, :3], 1, 2)
+    turned = poses[:, :3, :3].swapaxes(1, 2)
     matrix = np.zeros((len(poses), 6, 6))
     matrix[:, :3, :3] = matrix[:, 3:, 3:] = turned
     matrix[:, 3:, :3] = turned @ hat(point - poses[:, :3, 3])
     return matrix
 
 
+def _summed(weights: Floats, A: Floats, C: Floats, B: Floats) -> Floats:
+    """The sum of A^T C B at points, by weights."""
+    return np.asarray(np.tensordot(weights, A.swapaxes(1, 2) @ C @ B, 1))
+
+
 def end_flexibility(stretch: Stretch, beam: Beam) -> Floats:
     """Deflection of the far end per wrench on it, (6, 6)."""
     A, C = stretch.carried(stretch.far[:3, 3]), stretch.compliance(beam)
-    return np.asarray(np.einsum("n,nij,nik,nkl->jl", stretch.weights(), A, C, A, optimize=True))
+    return _summed(stretch.weights(), A, C, A)
 
 
 def end_damping(stretch: Stretch, beam: Beam, stiffness: Floats) -> Floats:
@@ -116,7 +122,7 @@ def shape_inside(link: FlexibleLink, start: float, end: float, at: float, beam: 
     whole, near = (Stretch.of(link, start, end), Stretch.of(link, start, max(at, start + 1e-12 * (end - start))))
     point = whole.far[:3, 3]
     A_here, C = near.carried(near.far[:3, 3]), near.compliance(beam)
-    deflection = np.einsum("n,nij,nik,nkl->jl", near.weights(), A_here, C, near.carried(point), optimize=True)
+    deflection = _summed(near.weights(), A_here, C, near.carried(point))
     section = carried(near.far[None], point)[0]
     return near.far, deflection, compliance_at(link, np.array([at]), beam)[0] @ section, section
 

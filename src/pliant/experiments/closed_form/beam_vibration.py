@@ -42,6 +42,7 @@ from pliant.experiments.closed_form.timoshenko_beam import (
 
 SLOWEST = 3e-6  # lowest frequency sought, in units of the beam: below, round-off would decide the count
 ONE_ROOT = 1e-13  # roots closer than this, relatively, are one root of several modes
+PANEL = legendre.leggauss(8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,7 @@ def _normalised(ends: Ends, waves: Waves, shares: Array, before: list[BeamMode],
 def _quadrature(length: float, fastest: float) -> tuple[Array, Array]:
     """Stations and weights for waves up to a wave number; both ends are listed too, with weight zero."""
     panels = int(np.ceil(fastest)) + 2
-    points, weights = legendre.leggauss(8)
+    points, weights = PANEL
     width = length / panels
     inner = (np.arange(panels)[:, None] + 0.5 * (1.0 + points)) * width
     stations = np.concatenate([[0.0], inner.ravel(), [length]])

@@ -160,13 +160,11 @@ class Waves:
         if self._series is not None:
             powers = z[:, None] ** np.arange(TERMS)
             return np.asarray(np.tensordot(powers, self._series, axes=1))
-        columns = np.empty((len(z), 4, 4), complex)
-        for first, second, r, p in ((0, 1, self.r[0], self.p[0]), (3, 2, self.r[1], self.p[1])):
-            for column, (psi, slope) in zip((first, second), _pair(r, z), strict=True):
-                columns[:, W, column] = slope / p
-                columns[:, PSI, column] = psi
-                columns[:, Q, column] = (self.S / p) * psi
-                columns[:, M, column] = slope
+        columns, p = np.empty((len(z), 4, 4), complex), np.array([self.p[0], self.p[0], self.p[1], self.p[1]])
+        _set_pair(self.r[0], z, columns[:, PSI, :2], columns[:, M, :2])
+        _set_pair(self.r[1], z, columns[:, PSI, :1:-1], columns[:, M, :1:-1])
+        columns[:, W] = columns[:, M] / p
+        columns[:, Q] = (self.S / p) * columns[:, PSI]
         return columns
 
     def dynamic_stiffness(self) -> Array:
@@ -217,15 +215,17 @@ def _wave_numbers(
     return (slow[0], fast[0]), (slow[1], fast[1])
 
 
-def _pair(r: complex, z: Array) -> tuple[tuple[ComplexArray, ComplexArray], tuple[ComplexArray, ComplexArray]]:
-    """The rotations of the two waves with k^2 = r, each with its slope."""
+def _set_pair(r: complex, z: Array, psi: ComplexArray, slope: ComplexArray) -> None:
+    """The rotations (n, 2) of the two waves with k^2 = r, and their slopes."""
     k = cmath.sqrt(r)
     if k.real > STEEP:
-        from_root, from_tip = np.exp(-k * z), np.exp(-k * (1.0 - z))
-        return (from_root, -k * from_root), (from_tip, k * from_tip)
-    even = np.cosh(k * (z - 0.5))
-    odd = np.sinh(k * (z - 0.5)) / k if k != 0.0 else (z - 0.5).astype(complex)
-    return (even, r * odd), (odd, even)
+        psi[:, 0], psi[:, 1] = np.exp(-k * z), np.exp(-k * (1.0 - z))
+        slope[:, 0], slope[:, 1] = -k * psi[:, 0], k * psi[:, 1]
+        return
+    middle = k * (z - 0.5)
+    psi[:, 0] = slope[:, 1] = np.cosh(middle)
+    psi[:, 1] = np.sinh(middle) / k if k != 0.0 else z - 0.5
+    slope[:, 0] = r * psi[:, 1]
 
 
 class Ends:

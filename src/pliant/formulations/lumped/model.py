@@ -107,6 +107,15 @@ class LumpedArm(TreeArm):
         before = system.before[1:, tables.home]
         return {body: own[before[body]].sum(axis=0) for body in range(system.size) if before[body].any()}
 
+    def static_turns_by(self, system: System, q: Floats, displaced: Floats) -> Floats:
+        """Linear in the displacements, so that one search for deflections serves."""
+        tables, ends = system.condensed, system.placed(q)[system.condensed.home + 1, :9].reshape(-1, 3, 3)
+        one, turns = q.copy(), np.zeros((system.size + 1, 3))
+        one[tables.coordinate] = displaced[tables.coordinate]
+        own = ends @ (tables.frame[:, :9].reshape(-1, 3, 3) @ system.deflections(one)[:, 3:, None])
+        turns[:-1] = system.before[1:, tables.home].astype(float) @ own[..., 0]
+        return turns
+
     def deflections(self, states: Floats, poses: Poses) -> tuple[Floats, Floats]:
         """Of all fields, and their rates, (n, fields, 6)."""
         q, v = self.coordinates(self.bare, states)

@@ -25,9 +25,10 @@ from pliant.formulations.pseudo_spectral import link as links
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.mechanics.shape_functions import orthonormal_spaces, orthonormal_values
 from pliant.robot import BASE, End, FlexibleLink, Joint, RigidLink, Robot
+from pliant.spatial.arrays import hat
 from pliant.structures.linear.arrays import Assembly, Body, Floats, axis_of, placed, twist_map
 from pliant.structures.linear.equations import twists_along
-from pliant.structures.linear.gravity import Weights, hats
+from pliant.structures.linear.gravity import Weights
 
 
 def assemble(robot: Robot, degree: int) -> Assembly:
@@ -150,6 +151,6 @@ class _Builder:
 def _coupling(strain: Floats) -> Floats:
     """(points, 6, 6) what strains (points, 6) make of twists: stretch and bend turn along."""
     table = np.zeros((len(strain), 6, 6))
-    table[:, :3, :3] = table[:, 3:, 3:] = hats(strain[:, 3:])
-    table[:, :3, 3:] = hats(strain[:, :3])
+    table[:, :3, :3] = table[:, 3:, 3:] = hat(strain[:, 3:])
+    table[:, :3, 3:] = hat(strain[:, :3])
     return table

@@ -53,8 +53,11 @@ def spread(blocks: Floats, rows: Ints, columns: Ints, shape: tuple[int, int]) ->
 
 def diagonal(blocks: Floats, size: int | None = None) -> Sparse:
     """Blocks (n, a, b) along the diagonal, and nothing behind them up to ``size`` blocks."""
-    n = len(blocks) if size is None else size
-    return spread(blocks, np.arange(len(blocks)), np.arange(len(blocks)), (n, n))
+    count, a, b = blocks.shape
+    n = count if size is None else size
+    columns = (b * np.arange(count)[:, None, None] + np.arange(b)).repeat(a, axis=1)
+    starts = b * np.minimum(np.arange(a * n + 1), a * count)
+    return sparse.csr_array((blocks.ravel(), columns.ravel(), starts), shape=(a * n, b * n))
 
 
 def turned_wrenches(plant: Plant, stages: Stages, i: int, load_values: Floats) -> tuple[Floats, Floats]:

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
-from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, orthonormal_values
+from pliant.mechanics.shape_functions import gauss_rule, many_values, orthonormal_values
 from pliant.robot import BASE, End, FlexibleLink, Joint, RigidLink, Robot
+from pliant.spatial.arrays import hat
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]  # real, or complex where they are differentiated
@@ -38,14 +39,6 @@ ROUND_OFF = 1e-13
 CONVERGED = 1e-12
 MOST_ITERATIONS = 40
 MOST_STEPS = 64
-
-
-def hats(vectors: Numbers) -> Numbers:
-    """(..., 3, 3)"""
-    x, y, z = np.moveaxis(vectors, -1, 0)
-    nothing = np.zeros_like(x)
-    rows = [[nothing, -z, y], [z, nothing, -x], [-y, x, nothing]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +69,8 @@ class BentLink:
         rule, shares = gauss_rule(len(self.unit))
         rows = np.zeros((len(stations), len(self.edges) - 1, len(self.unit)))
         for k, (first, width) in enumerate(zip(self.edges[:-1], np.diff(self.edges))):
-            for row, station in zip(rows[:, k], stations):
-                upper = min(max((station - first) / width, 0.0), 1.0)
-                row[:] = width * upper * shares @ lagrange_basis(self.unit, upper * rule)[0]
+            upper = np.clip((stations - first) / width, 0.0, 1.0)[:, None]
+            rows[:, k] = width * upper * (shares @ many_values(self.unit, upper * rule))
         return rows.reshape(len(stations), len(self.at))
 
     @cached_property
@@ -88,7 +80,7 @@ class BentLink:
     def slopes(self, strain: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """x' and R' (n, points, ...) in the axes of the root, and R, from coefficients (n, N, 6)."""
         e = np.einsum("pk,nkc->npc", self.values, strain)
-        turning, count, points = hats(e[..., 3:]), len(e), len(self.at)
+        turning, count, points = hat(e[..., 3:]), len(e), len(self.at)
         # rows r of R:  r_i - sum_j S_ij r_j hat_j = r_0
         system = -np.einsum("ij,njba->niajb", self.before, turning).reshape(count, 3 * points, 3 * points)
         system += np.eye(3 * points)
@@ -167,9 +159,10 @@ class Weights:
             roots[joint.child] = x, R
             link = self.robot.link(joint.child)
             if isinstance(link, FlexibleLink):
-                own = strain[:, self.rows[link.name]].reshape(n, self.degree, 6)
                 bent = self.bent[link.name]
-                slope, turning, turn = bent.slopes(own)
+                # most differ in the strains of other links alone
+                own, which = np.unique(strain[:, self.rows[link.name]], axis=0, return_inverse=True)
+                slope, turning, turn = (each[which] for each in bent.slopes(own.reshape(-1, self.degree, 6)))
                 y = np.einsum("ij,njc->nic", bent.before, slope)
                 inside[link.name] = x[:, None] + np.einsum("nij,npj->npi", R, y), R[:, None] @ turn
                 tip, turned = (np.einsum("p,np...->n...", bent.weights, each) for each in (slope, turning))
@@ -323,7 +316,7 @@ def _moved(joint: Joint, q: Numbers, x: Numbers, R: Numbers) -> tuple[Numbers, N
     axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
     if freedom.translates:
         return x + q[:, None] * (R @ axis), R
-    skew = hats(axis)
+    skew = hat(axis)
     turn = np.eye(3) + np.sin(q)[:, None, None] * skew + (1.0 - np.cos(q))[:, None, None] * (skew @ skew)
     return x, R @ turn
 

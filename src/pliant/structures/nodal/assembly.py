@@ -327,9 +327,10 @@ def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, kind: ElementKi
 def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:
     """Pose (4, 4) of the section at b in the frame of that at a, of the unloaded link."""
     marks = np.linspace(a, b, PARTS_OF_REST + 1)
+    strains = link.rest_strain(0.5 * (marks[:-1] + marks[1:]))
     pose = np.eye(4)
-    for left, right in itertools.pairwise(marks):
-        pose = pose @ pose_from_twist((right - left) * link.rest_strain([0.5 * (left + right)])[0])
+    for step in pose_from_twist(np.diff(marks)[:, None] * strains):
+        pose = pose @ step
     return pose
 
 

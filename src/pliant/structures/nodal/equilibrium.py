@@ -38,7 +38,7 @@ from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow, place_nodes
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
-from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
+from pliant.structures.nodal.posture import columns_of, displacements, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
 from pliant.structures.relations import CLOSED, WALL
 
@@ -141,6 +141,10 @@ class _Search:
         self.pull = np.zeros(len(lines.law))
         self.columns = columns_of(tree)
         self.unknowns = unknowns_of(self.columns, tree, np.zeros(0, np.int64))
+        ids = np.flatnonzero(tree.joint_type == ELEMENT)
+        starts = np.array([self.columns.place[i].start for i in ids.tolist()], np.int64)
+        self.elements = ids, starts[:, None] + np.arange(6)
+        self.loose_nodes = np.flatnonzero(np.isin(tree.joint_type, (FREE, GROUND)) | tree.restarts).tolist()
         node, coordinate = self.unknowns.node, self.unknowns.coordinate
         yields = np.append(self.drives.yields, False)[coordinate]
         self.moving = np.flatnonzero((tree.joint_type[node] == ELEMENT) | self.drives.free[node] | yields)
@@ -184,7 +188,7 @@ class _Search:
 
     def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         """Newton's method under a part of the load; whether it converged, and the iterations used."""
-        from scipy.linalg import lu_factor, lu_solve
+        from scipy.linalg.lapack import dgetrf, dgetrs
 
         self.mechanism.bodies.gravity[:] = fraction * self.gravity
         moves = len(self.moving)
@@ -204,8 +208,8 @@ class _Search:
                     weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
                     weight = fraction * (weight + float(np.abs(self.loads).sum()))
                     lead_down(tangent, moves, weight / self.lengths, STIFF if iteration == 1 else soft)
-                factors = lu_factor(tangent)
-            change = -lu_solve(factors, residual)
+                factors = dgetrf(tangent)[:2]
+            change = -dgetrs(*factors, residual)[0]
             if not np.all(np.isfinite(change)):
                 return False, iteration
             largest = self._size(change[:moves])
@@ -252,7 +256,7 @@ class _Search:
         """The largest turn, or displacement as a part of the reach, of any node or joint."""
         y = np.zeros(self.columns.total)
         y[self.moving] = change
-        moved = np.abs(motions(self.mechanism.tree, self.columns, self.moment.x, self._R) @ y)
+        moved = np.abs(displacements(self.mechanism.tree, self.columns, self.moment.x, self._R, y))
         turns = float(moved[:, 3:].max(initial=0.0))
         own = np.abs(change[self.unknowns.coordinate[self.moving] >= 0]).max(initial=0.0)
         return max(float(moved[:, :3].max(initial=0.0)) / self.reach, turns, float(own))
@@ -267,19 +271,18 @@ class _Search:
         y = np.zeros(self.columns.total)
         y[self.moving] = change
         q = at.q + y[self.columns.of_coordinate(tree)]
-        before = relative_twists(tree, at.x, R)
-        bent, tangent = before.copy(), right_tangent_inverse(before)
+        bent, (ids, places) = relative_twists(tree, at.x, R), self.elements
+        before, moved = bent[ids], y[places]
+        bent[ids] += (right_tangent_inverse(before) @ moved[..., None])[..., 0]
+        if self.mechanism.elements.kind != POSE:
+            bent[ids] = _with_chord(before, bent[ids], moved)
         free: dict[int, tuple[Floats, Floats]] = {}
-        for i, place in enumerate(self.columns.place):
-            if tree.joint_type[i] == ELEMENT:
-                bent[i] += tangent[i] @ y[place]
-                if self.mechanism.elements.kind != POSE:
-                    bent[i] = _with_chord(before[i], bent[i], y[place])
-            elif tree.joint_type[i] in (FREE, GROUND):
-                step = pose_from_twist(y[place])
-                free[i] = at.x[i] + R[i] @ step[:3, 3], R[i] @ step[:3, :3]
-            elif tree.restarts[i]:
+        for i in self.loose_nodes:
+            if tree.restarts[i]:
                 free[i] = np.zeros(3), matrix_of(tree.turn[i]).T @ R[tree.parent[i]].T @ R[i]
+            else:
+                step = pose_from_twist(y[self.columns.place[i]])
+                free[i] = at.x[i] + R[i] @ step[:3, 3], R[i] @ step[:3, :3]
         now.x[:], turned = poses(self.arm.structure, q, free, bent)
         now.quaternion[:], now.q[:] = quaternion_from_rotation(turned), q
         self.moment = self.arm.moment_of(self.mechanism, now)
@@ -317,10 +320,10 @@ class _Search:
 
 
 def _with_chord(before: Floats, after: Floats, y: Floats) -> Floats:
-    """The relative pose ``after`` (as a twist) with the chord that a displacement y asks for to first order: an element
-    that measures its chord is not stretched where it only bends."""
+    """Relative poses ``after`` (as twists) with the chords that displacements y ask for to first order: an element that
+    measures its chord is not stretched where it only bends."""
     here, there = pose_from_twist(before), pose_from_twist(after)
-    chord = float(np.linalg.norm(here[:3, 3]))
-    longer = float(here[:3, 3] @ here[:3, :3] @ y[:3]) / chord
-    there[:3, 3] *= (chord + longer) / np.linalg.norm(there[:3, 3])
-    return np.asarray(twist_from_pose(there))
+    chord = np.linalg.norm(here[:, :3, 3], axis=1)
+    longer = np.einsum("ni,nij,nj->n", here[:, :3, 3], here[:, :3, :3], y[:, :3]) / chord
+    there[:, :3, 3] *= ((chord + longer) / np.linalg.norm(there[:, :3, 3], axis=1))[:, None]
+    return twist_from_pose(there)

@@ -92,12 +92,28 @@ def momenta(elements: Elements, tree: Tree, bodies: Bodies, R: Floats, twists: F
 
 def motions(tree: Tree, columns: Columns, x: Floats, R: Floats) -> Floats:
     """T (nodes, 6, unknowns): body displacements of the nodes per relative displacements."""
-    T = np.zeros((len(x), 6, columns.total))
-    for i, p in enumerate(tree.parent):
+    T, carried = np.zeros((len(x), 6, columns.total)), _carried_by_parents(tree, x, R)
+    for i, p in enumerate(tree.parent.tolist()):
         if p >= 0:
-            T[i] = to_frame(R[p].T @ R[i], R[p].T @ (x[i] - x[p])) @ T[p]
+            np.matmul(carried[i], T[p], out=T[i])
         T[i][:, columns.place[i]] += columns.S[i]
     return T
+
+
+def displacements(tree: Tree, columns: Columns, x: Floats, R: Floats, y: Floats) -> Floats:
+    """Body displacements (nodes, 6) of the nodes for relative displacements y."""
+    moved, carried = np.zeros((len(x), 6)), _carried_by_parents(tree, x, R)
+    for i, p in enumerate(tree.parent.tolist()):
+        if p >= 0:
+            np.matmul(carried[i], moved[p], out=moved[i])
+        moved[i] += columns.S[i] @ y[columns.place[i]]
+    return moved
+
+
+def _carried_by_parents(tree: Tree, x: Floats, R: Floats) -> Floats:
+    """(nodes, 6, 6) from body displacements of parents to those of nodes that are fixed to them."""
+    back = R[tree.parent].swapaxes(1, 2)
+    return to_frame(back @ R, (back @ (x - x[tree.parent])[..., None])[..., 0])
 
 
 class LoopConstraints:
@@ -190,28 +206,27 @@ def poses(
     """
     tree = structure.tree
     steps = pose_from_twist(structure.rest_twist if bent is None else bent)
-    shape = (*q.shape[:-1], len(tree.parent), 3)
-    x, R = np.zeros(shape), np.zeros((*shape, 3))
-    for i in range(len(tree.parent)):
-        joint_type, p = tree.joint_type[i], tree.parent[i]
+    H = np.zeros((*q.shape[:-1], len(tree.parent), 4, 4))
+    H[..., 3, 3] = 1.0
+    for i, (joint_type, p) in enumerate(zip(tree.joint_type.tolist(), tree.parent.tolist())):
+        here = H[..., i, :, :]
         if joint_type == GROUND:
-            x[..., i, :], R[..., i, :, :] = free.get(i) or base_pose(structure)
+            here[..., :3, 3], here[..., :3, :3] = free.get(i) or base_pose(structure)
         elif joint_type == FREE:
-            x[..., i, :], R[..., i, :, :] = free[i]
+            here[..., :3, 3], here[..., :3, :3] = free[i]
         elif joint_type == ELEMENT:
-            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ steps[i, :3, 3]
-            R[..., i, :, :] = R[..., p, :, :] @ steps[i, :3, :3]
+            np.matmul(H[..., p, :, :], steps[i], out=here)
         else:
-            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ tree.offset[i]
-            R[..., i, :, :] = R[..., p, :, :] @ matrix_of(tree.turn[i])
-            c = tree.coordinate[i]
+            R, c = H[..., p, :3, :3], tree.coordinate[i]
+            here[..., :3, 3] = H[..., p, :3, 3] + R @ tree.offset[i]
+            if joint_type == PRISMATIC:
+                here[..., :3, 3] += R @ tree.axis_parent[i] * q[..., c : c + 1]
+            R = R @ matrix_of(tree.turn[i])
             if joint_type == REVOLUTE:
-                if i in free:
-                    R[..., i, :, :] = R[..., i, :, :] @ free[i][1]
-                R[..., i, :, :] = R[..., i, :, :] @ rotation_from_vector(tree.axis[i] * q[..., c : c + 1])
-            elif joint_type == PRISMATIC:
-                x[..., i, :] += R[..., p, :, :] @ tree.axis_parent[i] * q[..., c : c + 1]
-    return x, R
+                R = R @ free[i][1] if i in free else R
+                R = R @ rotation_from_vector(tree.axis[i] * q[..., c : c + 1])
+            here[..., :3, :3] = R
+    return H[..., :3, 3].copy(), H[..., :3, :3].copy()
 
 
 def relative_twists(tree: Tree, x: Floats, R: Floats) -> Floats:

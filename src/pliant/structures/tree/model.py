@@ -155,6 +155,10 @@ class TreeArm(ArmFacts):
         """Of each body behind turns that are no coordinates: its turn (3, n) in the world per coordinate."""
         return {}
 
+    def static_turns_by(self, system: System, q: Floats, displaced: Floats) -> Floats:
+        """The same turns (bodies + 1, 3), the base last, by displacements of all coordinates at once."""
+        return np.zeros((system.size + 1, 3))
+
     def observe_links(self, states: Floats, poses: Poses, stations: int) -> tuple[LinkObservation, ...]:
         """Every link, at equally spaced stations where it bends."""
         return tuple(observe_rigid_link(self, poses, link) for link in self.structure.links)

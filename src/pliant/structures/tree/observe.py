@@ -55,8 +55,7 @@ def poses_of(arm: TreeArm, states: Floats) -> Poses:
     place[bodies] = np.arange(len(bodies))
     if arm.structure.condensed:
         for row, one in enumerate(q):
-            for body, map_of in arm.static_turns(system, one).items():
-                R[row, place[body]] = rotation_from_vector(map_of @ one) @ R[row, place[body]]
+            R[row] = rotation_from_vector(arm.static_turns_by(system, one, one)[bodies]) @ R[row]
     return Poses(place, R, seen[..., POSE_X : POSE_X + 3])
 
 
@@ -90,8 +89,7 @@ def place_motions(arm: TreeArm, states: Floats, places: tuple[Place, ...]) -> tu
     slaved = np.zeros((count, len(at), 3))
     if arm.structure.condensed:
         for row, (one, rate) in enumerate(zip(q, v)):
-            for body, turn in arm.static_turns(system, one).items():
-                slaved[row, at == body] = turn @ rate
+            slaved[row] = arm.static_turns_by(system, one, rate)[at]
     # columns of all joints before one of the places, each times its rate
     rates = v[:, moving] if not len(system.shapes.S) else v @ system.shapes.S[moving].T
     columns = system.dynamics.seen(q, moving)[..., AXIS : AXIS + 6] * rates[..., None]
