@@ -64,8 +64,8 @@ USED = (  # commands one after the other, and what each of them and those before
     ("describe macchelli_link", ""),
     ("simulate macchelli_link --until 0.01 --step 0.005", "numba"),
     ("modes macchelli_link --count 1", "numba scipy"),
-    ("simulate macchelli_link --until 0.01 --step 0.005 --output run.nc", "numba scipy xarray pandas h5py"),
-    ("view run.nc --output run.html", "numba scipy xarray pandas h5py"),
+    ("simulate macchelli_link --until 0.01 --step 0.005 --output run.nc", "numba scipy h5py"),
+    ("view run.nc --output run.html", "numba scipy h5py"),
 )
 
 

@@ -22,7 +22,7 @@ from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
-from pliant.results.netcdf_file import SEAL, write
+from pliant.results.netcdf_file import SEAL, contents_of, write
 from pliant.whole_file import whole_file
 from tests.support.fake_arm import fake_trajectory
 
@@ -264,7 +264,7 @@ def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "null.nc").symlink_to(os.devnull)
     for target in (tmp_path / "pipe.nc", tmp_path / "null.nc"):
         with pytest.raises(InvalidInput, match=r"is a device or a pipe, which is never replaced; name a file$"):
-            write(fake_trajectory().dataset(), target, overwrite=True)
+            write(contents_of(fake_trajectory()), target, overwrite=True)
     assert Path(os.devnull).is_char_device()
     behind, link = tmp_path / "behind.nc", tmp_path / "link.nc"
     behind.write_text("old")

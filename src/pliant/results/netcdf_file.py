@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from io import SEEK_END, BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,8 @@ from pliant.whole_file import refuse_existing, whole_file
 if TYPE_CHECKING:
     from xarray import Dataset
 
-Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
+Stored = dict[str, Any]  # arrays and texts by name
+Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, Any]]]
 _AXES = list(observables.AXES)
 WORDED = "consistency_error_twist"
 _KINDS = {kind: np.dtype(kind) for kind in ("<f8", "<c16", "<i8", "|b1")}  # of the numbers that steps remember
@@ -57,10 +58,16 @@ _LINK_FIELDS = {
 }
 
 
-def to_dataset(trajectory: Trajectory) -> Dataset:
-    """Every array with its unit and meaning; what is not an array is text in ``description``."""
-    from xarray import Dataset
+class Contents(NamedTuple):
+    """Of a file: dimensions, values and attributes of every array by name, and the attributes of the whole."""
 
+    variables: Variables
+    coordinates: Variables
+    attributes: dict[str, Any]
+
+
+def contents_of(trajectory: Trajectory) -> Contents:
+    """Every array with its unit and meaning; what is not an array is text in ``description``."""
     variables: Variables = {
         **(_arm(trajectory) if trajectory.of_arm else {}),
         **_ledger(trajectory.ledger),
@@ -72,29 +79,23 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
         "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
     }
     attributes = {FORMAT_KEY: FORMAT_VERSION, "robot_name": trajectory.provenance.robot_name}
-    dataset = Dataset(variables, coords=_coordinates(trajectory), attrs=attributes)
+    return Contents(variables, _coordinates(trajectory), attributes)
+
+
+def to_dataset(trajectory: Trajectory) -> Dataset:
+    """The same for xarray."""
+    from xarray import Dataset
+
+    variables, coordinates, attributes = contents_of(trajectory)
+    dataset = Dataset(variables, coords=coordinates, attrs=attributes)
     for variable in dataset.variables.values():
         # A fill value would only say that NaN means NaN.
         variable.encoding["_FillValue"] = None
     return dataset
 
 
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """What a file holds: arrays and texts by name, and what is told about the consistency error."""
-
-    arrays: dict[str, Any]
-    words: dict[str, str]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.arrays[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.arrays
-
-
 def from_stored(dataset: Stored) -> Trajectory:
-    """The trajectory that ``to_dataset`` described."""
+    """The trajectory whose contents were written."""
     description = json.loads(dataset["description"])
     provenance = Provenance(robot=dataset["robot"], **description["provenance"])
     of_arm, none = "tip_position" in dataset, np.zeros((0, 0))
@@ -138,8 +139,8 @@ def _read_observation(dataset: Stored) -> Observation:
 
 
 def _read_consistency(dataset: Stored) -> Consistency:
-    reason, warning = dataset.words.get("reason", COARSE), dataset.words.get("warning", "")
-    return Consistency(dataset[WORDED], dataset["consistency_error_gravity"], reason, warning)
+    words = dataset.get(f"{WORDED}.reason", COARSE), dataset.get(f"{WORDED}.warning", "")
+    return Consistency(dataset[WORDED], dataset["consistency_error_gravity"], *words)
 
 
 def _about(unit: str, meaning: str) -> dict[str, str]:
@@ -473,45 +474,45 @@ def _some(times: int, most: int) -> slice:
     return slice(None, None, next((k for k in range(least, 2 * least) if (times - 1) % k == 0), least))
 
 
-def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:
-    """Write ``dataset`` to ``path``, whole or not at all; made in memory, since HDF5 does not survive a full disk."""
+def write(contents: Contents, path: str | PathLike[str], overwrite: bool) -> None:
+    """Write a file, whole or not at all; made in memory, since HDF5 does not survive a full disk."""
     refuse_existing(Path(path), overwrite)
     made = BytesIO()
-    _write_netcdf(dataset, made)
+    _write_netcdf(contents, made)
     content = made.getbuffer()
     with whole_file(path, overwrite) as temporary, temporary.open("wb") as file:
         file.write(content)
         file.write(SEAL + hashlib.sha256(content).hexdigest().encode())
 
 
-def _write_netcdf(dataset: Dataset, made: BytesIO) -> None:
+def _write_netcdf(contents: Contents, made: BytesIO) -> None:
     """By HDF5, with dimensions as scales: writers of any dataset ask the file about each array many times."""
     import h5py
 
-    numbers = {name: np.int32(k) for k, name in enumerate(dataset.sizes)}
-    beside = {str(name): each.dims for name, each in dataset.coords.items() if name not in numbers}
+    coordinates, every = contents.coordinates, {**contents.variables, **contents.coordinates}
+    sizes = {name: size for dims, values, _ in every.values() for name, size in zip(dims, np.shape(values))}
+    numbers = {name: np.int32(k) for k, name in enumerate(sizes)}
+    beside = {name: set(dims) for name, (dims, _, _) in coordinates.items() if name not in sizes}
+    members: dict[str, Any] = {}
     with h5py.File(made, "w", track_order=True) as file:
-        members: dict[Any, Any] = {}
-        for name, each in dataset.variables.items():
-            text = each.dtype.kind in "OU"
-            values, kind = (each.values.astype(object), h5py.string_dtype()) if text else (each.values, None)
+        for name, (_, values, _) in every.items():
+            kind = h5py.string_dtype() if np.asarray(values).dtype.kind in "OU" else None
             members[name] = file.create_dataset(name, data=values, dtype=kind, track_order=True)
-        for name, size in dataset.sizes.items():
+        for name, size in sizes.items():
             if name not in members:
                 members[name] = file.create_dataset(name, (size,), ">f4", track_order=True)
-            members[name].make_scale(name if name in dataset.variables else f"{NO_VARIABLE}{size:10}")
+            members[name].make_scale(name if name in every else f"{NO_VARIABLE}{size:10}")
             members[name].attrs["_Netcdf4Dimid"] = numbers[name]
-        for name, each in dataset.variables.items():
-            told, along = dict(each.attrs), [one for one, dimensions in beside.items() if {*dimensions} <= {*each.dims}]
-            if along and name not in dataset.coords:
+        for name, (dims, _, attributes) in every.items():
+            told, along = dict(attributes), [one for one, needed in beside.items() if needed <= set(dims)]
+            if along and name not in coordinates:
                 told["coordinates"] = " ".join(along)
-            if each.dims:
-                own = [numbers[part] for part in each.dims]
+            if own := [numbers[part] for part in dims]:
                 told |= {"_Netcdf4Coordinates": np.array(own), "_Netcdf4Dimid": own[0]}
             members[name].attrs.update(told)
-            for k, part in enumerate(each.dims if name not in numbers else ()):
+            for k, part in enumerate(dims if name not in sizes else ()):
                 members[name].dims[k].attach_scale(members[part])
-        file.attrs.update({name: each if isinstance(each, str) else [each] for name, each in dataset.attrs.items()})
+        file.attrs.update({key: each if isinstance(each, str) else [each] for key, each in contents.attributes.items()})
 
 
 def read(path: str | PathLike[str], most: int | None = None) -> Stored:
@@ -533,7 +534,7 @@ def _read(path: Path, most: int | None) -> Stored:
     """By HDF5, which netCDF-4 files are: it takes a third of the time that a reader of any such file needs."""
     import h5py
 
-    arrays, words = {}, {}
+    found: Stored = {}
     with h5py.File(path, **UNLOCKED) as opened:
         members = {name: opened.get(name, getlink=True) for name in opened}
         members = {name: opened[name] if isinstance(link, h5py.HardLink) else None for name, link in members.items()}
@@ -544,11 +545,10 @@ def _read(path: Path, most: int | None) -> Stored:
         for name, member in members.items():
             texts = h5py.check_string_dtype(member.dtype) is not None
             rows = some if some and (name == "time" or _along(member, members["time"])) else ()
-            arrays[name] = member.asstr()[rows] if texts else member[rows]
-        if WORDED in members:
-            told = members[WORDED].attrs
-            words = {name: told[name] if isinstance(told[name], str) else "" for name in ("reason", "warning")}
-    return Stored(arrays, words)
+            found[name] = member.asstr()[rows] if texts else member[rows]
+        for name, told in members[WORDED].attrs.items() if WORDED in members else ():
+            found[f"{WORDED}.{name}"] = told if isinstance(told, str) else ""
+    return found
 
 
 def _along(member: Any, dimension: Any) -> bool:

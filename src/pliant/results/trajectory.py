@@ -598,4 +598,4 @@ class Trajectory(Shown, Renamed):
         elif target.suffix.lower() == ".mat":
             tables.write_mat(self, target, overwrite, tip)
         else:
-            netcdf_file.write(self.dataset(), path, overwrite)
+            netcdf_file.write(netcdf_file.contents_of(self), path, overwrite)
