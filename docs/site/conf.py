@@ -59,9 +59,16 @@ def read(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n\n" + contents(source[0])
 
 
+def large(app: Any, page: Any) -> None:
+    """Graphs are wider than a page: a click shows them at full size, as Sphinx does with pictures that have a width."""
+    for picture in page.findall(lambda node: "bond_graph_" in getattr(node, "attributes", {}).get("uri", "")):
+        picture.setdefault("width", "100%")
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", read)
     app.connect("doctree-read", indices)
+    app.connect("doctree-read", large)
     app.add_html_math_renderer("mathml", (formula("inline"), None), (formula("block"), None))
     app.connect("build-finished", first_page)
 
