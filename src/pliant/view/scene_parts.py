@@ -340,8 +340,8 @@ def _payload(places: Places, payload: Payload) -> Iterator[Solid]:
 def _massive(
     places: Places, name: str, role: Role, section: float, mass: float, center: Vector, inertia: Any
 ) -> Iterator[Solid]:
-    """The uniform box with this mass and inertia, or the ball if it is the same about all axes; where mass or inertia is
-    missing the ball of steel that has the other.
+    """The uniform box with this mass and inertia, or the ball if it is the same about all axes; where mass or inertia
+    is missing the ball of steel that has the other.
 
     Of principal moments J the edges a, b, c are those of  12 J_x = m (b^2 + c^2)  and so on, and the diameter that of
     10 J = m d^2. A body whose edges leave what can be drawn (a needle) is drawn as large as can be.
