@@ -73,6 +73,12 @@ def shrink(picture: Image.Image, name: str) -> None:
     small.quantize(colors=COLORS, dither=Image.Dither.NONE).save(SMALL / f"{name}.png", optimize=True)
 
 
+def keep(picture: Image.Image, name: str) -> None:
+    """In full size; a page of the site knows by its dots per inch how large it is to be."""
+    colors = picture.convert("RGB").quantize(colors=256, dither=Image.Dither.NONE)
+    colors.save(IMAGES / f"{name}.png", optimize=True, dpi=(PIXELS_PER_INCH, PIXELS_PER_INCH))
+
+
 def draw_ours() -> None:
     """The figures that users draw, and the film of the README."""
     run = swing()
@@ -85,7 +91,7 @@ def draw_ours() -> None:
         draw(shown.get(name, run)).savefig(drawn, dpi=PIXELS_PER_INCH)  # type: ignore[attr-defined]
         picture = Image.open(drawn)
         if name == "draw_shape":
-            picture.save(IMAGES / "demo_shape.png")
+            keep(picture, "demo_shape")
         shrink(picture, name)
     run.animate(IMAGES / "demo_swing.gif", overwrite=True)
 
@@ -98,8 +104,7 @@ def take_papers(folder: Path) -> None:
     for name, figure in LARGE.items():
         path = folder / name.partition("_")[0] / f"{figure}.png"
         if path.exists():
-            colors = Image.open(path).convert("RGB").quantize(colors=256, dither=Image.Dither.NONE)
-            colors.save(IMAGES / f"{name}.png", optimize=True)
+            keep(Image.open(path), name)
 
 
 def page() -> str:
