@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEEN = 1e-9  # part of the reach below which a distance is drawn as this
+NO_BAR, NO_LINE = 1e-6, 1e-10  # % of a frequency, and rad or m of a joint, that are taken as zero
 
 
 def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
@@ -39,7 +40,7 @@ def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
 
 
 def _key(axes: Axes) -> None:
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)
 
 
 def _distances(comparison: Comparison) -> Figure:
@@ -83,11 +84,12 @@ def _frequencies(comparison: Comparison) -> Figure:
             count = min(len(known), len(row.frequencies))
             off = 100.0 * np.abs(row.frequencies[:count] / known[:count] - 1.0)
             place = np.arange(count) + (rows.index(row) - 0.5 * (len(rows) - 1)) * 0.8 / max(len(rows), 1)
-            axes.bar(place, np.maximum(off, 1e-6), 0.7 / max(len(rows), 1), color=color(index), label=row.label)
+            axes.bar(place, np.maximum(off, NO_BAR), 0.7 / max(len(rows), 1), color=color(index), label=row.label)
         axes.set_yscale("log")
+        axes.set_ylim(NO_BAR, max(axes.get_ylim()[1], 1e3 * NO_BAR))
         axes.set_xticks(range(len(known)), [f"{each:.4g} Hz" for each in known])
         axes.set_ylabel("difference [%]")
-        axes.set_title("Lowest frequencies, joints held")
+        axes.set_title(f"Lowest frequencies, joints held; without a bar: less than {NO_BAR:g} % off")
         if rows:
             _key(axes)
     return figure
@@ -122,8 +124,9 @@ def _joints(comparison: Comparison) -> Figure:
         for axes, joint in zip(panels, shown, strict=True):
             unit = comparison.reference.trajectory.joint_units[joint].position
             for index, row in enumerate(comparison.rows):
-                so_far = np.maximum.accumulate(np.maximum(np.abs(row.joint_difference[:, joint]), 1e-10))
+                so_far = np.maximum.accumulate(np.maximum(np.abs(row.joint_difference[:, joint]), NO_LINE))
                 axes.semilogy(row.trajectory.time[1:], so_far[1:], label=row.label, **style.line(index))
+            axes.set_ylim(bottom=NO_LINE)
             axes.set_ylabel(f"{names[joint]} [{unit}]")
         panels[0].set_title("Largest differences of joints so far")
         time_axis(panels[-1], comparison.reference.trajectory.time)
