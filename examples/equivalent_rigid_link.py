@@ -55,7 +55,6 @@ with styled(COLUMN, 3.6) as figure:
         bent, off = 100 * np.array(deflection[name]), 100 * np.array(error[name])[:, 1]
         axes.loglog(bent, off, markersize=5, markerfacecolor="white", label=name, **mark(k))
         axes.loglog(bent[warned[name]], off[warned[name]], linestyle="", markersize=5, **mark(k))  # the run warns
-    axes.set_title("full marks: the run warns")
-    axes.set(xlabel="deflection [% of the reach]", ylabel="off geometrically exact [% of it]")
+    axes.set(xlabel="deflection [% of the reach]", ylabel="off the exact [% of it]", title="full marks: the run warns")
     axes.legend()
     figure.savefig("equivalent_rigid_link_error.png", dpi=PIXELS_PER_INCH)
