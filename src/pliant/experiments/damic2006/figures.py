@@ -135,8 +135,8 @@ def _lines(axes: Axes, time: Array, values: Array, labels: list[str]) -> None:
     later = values[time > EARLY]
     low, high, first = float(later.min()), float(later.max()), float(values.flat[np.abs(values).argmax()])
     if abs(first) > OUT_OF_SCALE * max(abs(low), abs(high)):
-        room = 0.5 * (high - low)
-        axes.set_ylim(low - room, high + room)
+        beyond = 0.5 * (high - low)
+        axes.set_ylim(low - beyond, high + beyond)
         words = f"in the first {MILLI * EARLY:.0f} ms up to {first:.3g}"
         axes.text(0.03, 0.05, words, transform=axes.transAxes)
     low, high = axes.get_ylim()
