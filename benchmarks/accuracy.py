@@ -156,21 +156,21 @@ def draw(rows: list[Row], path: Path) -> None:
     """Estimates against true errors."""
     from pliant.view.figures import style
 
-    with style.styled(5.6, 4.6) as figure:
+    with style.styled(style.COLUMN, 4.2) as figure:
         axes = figure.subplots()
         for k, asked in enumerate(ACCURACIES):
             some = [row for row in rows if row.asked == asked]
             if some:
-                label = f"asked {asked:g}"
-                axes.loglog(
-                    [r.true for r in some], [r.told for r in some], "o", ms=4, color=style.color(k), label=label
-                )
+                look = style.mark(k) | {"linestyle": "", "label": f"asked $10^{{{math.log10(asked):.0f}}}$"}
+                axes.loglog([r.true for r in some], [r.told for r in some], ms=4, **look)
         ends = np.array([1e-9, 1e-1])
         axes.loglog(ends, ends, color=style.FAINT, linewidth=1.0)
         axes.fill_between(ends, FACTORS[0] * ends, FACTORS[1] * ends, color=style.FAINT, alpha=0.3, linewidth=0.0)
         axes.set_xlabel("true error of the tips, over the reach")
         axes.set_ylabel("error told by the run, over the reach")
-        axes.set_title(f"Told against true error, and the band from {FACTORS[0]:g} to {FACTORS[1]:g} times")
+        axes.set_title(
+            f"Told against true error; the band is told\nfrom {FACTORS[0]:g} to {FACTORS[1]:g} times the truth"
+        )
         axes.legend(loc="upper left")
         figure.savefig(path, dpi=style.PIXELS_PER_INCH)
 

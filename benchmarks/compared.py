@@ -19,11 +19,12 @@ from typing import Any
 
 import pliant as pl
 from pliant.analysis.comparison import Comparison, two_digits
+from pliant.view.figures.style import PIXELS_PER_INCH
 from pliant.whole_file import whole_file
 
 ROOT = Path(__file__).parents[1]
 DOCS, KEPT = ROOT / "docs", ROOT / "build" / "compared.json"
-SHOWN, RESOLUTION = "l_frame", 160  # whose figures stand in docs/compare.md
+SHOWN = "l_frame"  # whose figures stand in docs/compare.md
 THREE, THREE_UNTIL, ALL_UNTIL = ("steel_strip", "two_link_planar", "damic_two_link"), 1.0, 2.0
 
 
@@ -149,7 +150,7 @@ def compared(name: str, until: float) -> Arm:
         for figure_name, figure in found.draw().items():
             path = DOCS / "images" / f"compare_{SHOWN}_{figure_name}.png"
             if path.exists():
-                figure.savefig(path, dpi=RESOLUTION)
+                figure.savefig(path, dpi=PIXELS_PER_INCH)
                 print(f"drew {path.name}")
     print(f"  {process_time() - began:.0f} s of the processor", file=sys.stderr, flush=True)
     return Arm.of(found)

@@ -15,7 +15,7 @@ import pliant as pl
 from benchmarks.harness import OURS, Comparison, Point, Verdict, pareto
 
 PACKAGES = ("exudyn", "mujoco", "pyelastica", "numba", "numpy")
-WIDEST_TITLE = 72  # characters in a line
+WIDEST_TITLE = 48  # characters in a line
 
 
 def provenance(loads: dict[str, float]) -> str:
@@ -119,24 +119,24 @@ def plot(comparison: Comparison, path: Path) -> None:
     """Every run as a dot, the Pareto front of each solver as a line, the demanded errors dashed."""
     from pliant.view.figures import style
 
-    with style.styled(6.6, 4.6) as figure:
+    with style.styled(style.COLUMN, 4.4) as figure:
         axes = figure.subplots()
         solvers = _solvers(comparison)
         peers = [solver for solver in solvers if solver != OURS]
-        shades = {OURS: style.color(1)} | {peer: style.color((0, 2, 3, 4)[k % 4]) for k, peer in enumerate(peers)}
+        looks = {OURS: style.mark(1)} | {peer: style.mark((0, 2, 4, 6)[k % 4]) for k, peer in enumerate(peers)}
         for solver in solvers:
             points = [p for p in comparison.points if p.solver == solver and math.isfinite(p.error)]
             front = pareto(points)
-            line = {"color": shades[solver], "zorder": 3}
+            dots = {"alpha": 0.35, "color": looks[solver]["color"]}
+            axes.loglog([p.error for p in points], [p.cost for p in points], ".", ms=3, **dots)
             axes.loglog(
-                [p.error for p in points], [p.cost for p in points], ".", ms=3, alpha=0.35, color=shades[solver]
+                [p.error for p in front], [p.cost for p in front], ms=4, label=solver, zorder=3, **looks[solver]
             )
-            axes.loglog([p.error for p in front], [p.cost for p in front], "o-", ms=4, label=solver, **line)
         for k, verdict in enumerate(comparison.verdicts):
             label = "" if k else "error asked for"
             axes.axvline(verdict.error, color=style.INK, linestyle="--", linewidth=0.9, zorder=1, label=label)
         axes.set_xlabel("largest tip error [m]")
         axes.set_ylabel("CPU time per simulated time [s/s]")
         axes.set_title("\n".join(wrap(comparison.problem.title.rstrip("."), WIDEST_TITLE)))
-        style.legend_beside(axes)
+        figure.legend(loc="outside lower center", ncols=2)
         figure.savefig(path, dpi=style.PIXELS_PER_INCH)

@@ -1,7 +1,8 @@
 """``python docs/thumbnails.py [REPRODUCED]``: small pictures of all figures, and the page that shows them.
 
 Figures of runs are drawn anew from short motions. Those of papers are taken from the folder REPRODUCED, in which each
-``pliant reproduce PAPER --output REPRODUCED/PAPER`` wrote; without it their small pictures stay as they are.
+``pliant reproduce PAPER --output REPRODUCED/PAPER`` wrote, small ones and those that stand in pages; without it they
+stay as they are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from PIL import Image
 
 import pliant as pl
 from pliant.cli.demo import ROBOT
+from pliant.view.figures.style import PIXELS_PER_INCH
 
 HERE = Path(__file__).parent
 IMAGES, SMALL, PAGE = HERE / "images", HERE / "images" / "small", HERE / "gallery.md"
@@ -30,6 +32,30 @@ DRAWN: dict[str, Callable[..., object]] = {
     "draw_ledger": pl.draw_ledger,
     "draw_mode_shapes": pl.draw_mode_shapes,
     "draw_frequency_response": pl.draw_frequency_response,
+}
+
+
+# which figures of papers stand in their pages, in full size
+LARGE = {
+    "damic2006_arm": "figure_13_on_rates",
+    "damic2006_deflections": "figure_10_deflections",
+    "damic2006_first_milliseconds": "case_2_first_milliseconds",
+    "konno1996_effects": "effects",
+    "konno1996_step_responses": "figure_6_step_responses",
+    "konno1996_suppression": "suppression",
+    "macchelli2007_closed_chain": "figure_10_closed_chain",
+    "macchelli2007_damping": "damping_of_st",
+    "macchelli2007_front": "front_of_the_step",
+    "macchelli2007_strains": "figure_5_strains_of_the_step",
+    "macchelli2007_tau_d": "readings_of_tau_d",
+    "macchelli2007_two_links": "figure_9_two_links",
+    "vidoni2018_convergence": "convergence",
+    "vidoni2018_gravity": "figure_4_gravity",
+    "vidoni2018_times": "figure_5_time_gravity",
+    "wang2017_eigenfunctions": "figure_5_eigenfunctions",
+    "wang2017_frequency_response": "figure_6_frequency_response",
+    "wang2017_rig": "rig",
+    "wang2017_spectrum": "spectrum",
 }
 
 
@@ -47,6 +73,12 @@ def shrink(picture: Image.Image, name: str) -> None:
     small.quantize(colors=COLORS, dither=Image.Dither.NONE).save(SMALL / f"{name}.png", optimize=True)
 
 
+def keep(picture: Image.Image, name: str) -> None:
+    """In full size; a page of the site knows by its dots per inch how large it is to be."""
+    colors = picture.convert("RGB").quantize(colors=256, dither=Image.Dither.NONE)
+    colors.save(IMAGES / f"{name}.png", optimize=True, dpi=(PIXELS_PER_INCH, PIXELS_PER_INCH))
+
+
 def draw_ours() -> None:
     """The figures that users draw, and the film of the README."""
     run = swing()
@@ -56,18 +88,23 @@ def draw_ours() -> None:
     shown = {"draw_mode_shapes": pl.modes(held, count=6), "draw_frequency_response": response}
     for name, draw in DRAWN.items():
         drawn = BytesIO()
-        draw(shown.get(name, run)).savefig(drawn, dpi=160)  # type: ignore[attr-defined]
+        draw(shown.get(name, run)).savefig(drawn, dpi=PIXELS_PER_INCH)  # type: ignore[attr-defined]
         picture = Image.open(drawn)
         if name == "draw_shape":
-            picture.save(IMAGES / "demo_shape.png")
+            keep(picture, "demo_shape")
         shrink(picture, name)
     run.animate(IMAGES / "demo_swing.gif", overwrite=True)
 
 
 def take_papers(folder: Path) -> None:
+    """Small pictures of all figures, and the larger ones of the pages."""
     for path in sorted(folder.glob("*/*.png")):
         if (Path(pl.__file__).parent / "experiments" / path.parent.name).is_dir():
             shrink(Image.open(path), f"{path.parent.name}-{path.stem}")
+    for name, figure in LARGE.items():
+        path = folder / name.partition("_")[0] / f"{figure}.png"
+        if path.exists():
+            keep(Image.open(path), name)
 
 
 def page() -> str:

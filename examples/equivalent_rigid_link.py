@@ -7,7 +7,7 @@ equivalent rigid links, with and without modes between root and tip, and by geom
 import numpy as np
 
 import pliant as pl
-from pliant.view.figures.style import color, styled
+from pliant.view.figures.style import COLUMN, PIXELS_PER_INCH, mark, styled
 
 SWINGS = {  # joints that turn, by how many radians, and in how many seconds
     "steel_strip": ({"hub": 1.0}, (1.6, 0.8, 0.4, 0.2)),
@@ -49,12 +49,12 @@ for name, (_, durations) in SWINGS.items():
         warned[name].append(bool(six.warnings()))
         print(f"{name}: {deflected / reach:.1e} of the reach deflected, of this off by", *np.round(error[name][-1], 3))
 
-with styled(6.4, 4.0) as figure:
+with styled(COLUMN, 3.6) as figure:
     axes = figure.subplots()
     for k, name in enumerate(SWINGS):
         bent, off = 100 * np.array(deflection[name]), 100 * np.array(error[name])[:, 1]
-        axes.loglog(bent, off, "o-", color=color(k), markersize=5, markerfacecolor="white", label=name)
-        axes.loglog(bent[warned[name]], off[warned[name]], "o", color=color(k), markersize=5)  # the run warns
-    axes.set(xlabel="deflection [% of the reach]", ylabel="distance from geometrically exact [% of it]")
+        axes.loglog(bent, off, markersize=5, markerfacecolor="white", label=name, **mark(k))
+        axes.loglog(bent[warned[name]], off[warned[name]], linestyle="", markersize=5, **mark(k))  # the run warns
+    axes.set(xlabel="deflection [% of the reach]", ylabel="off the exact [% of it]", title="full marks: the run warns")
     axes.legend()
-    figure.savefig("equivalent_rigid_link_error.png", dpi=160)
+    figure.savefig("equivalent_rigid_link_error.png", dpi=PIXELS_PER_INCH)

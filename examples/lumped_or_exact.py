@@ -7,7 +7,7 @@ n fields per link the tip is off by less than 0.6 / n^2 of the largest deflectio
 import numpy as np
 
 import pliant as pl
-from pliant.view.figures.style import INK, color, styled
+from pliant.view.figures.style import INK, PAGE, PIXELS_PER_INCH, mark, styled
 
 FIELDS = (1, 2, 4, 8)
 SWINGS = {  # joints that turn, by how many radians, and in how many seconds
@@ -46,15 +46,15 @@ for name, (_, durations) in SWINGS.items():
         difference[name].append([apart(path, led(pl.Lumped(fields), name, each), reach) for fields in FIELDS])
         print(f"{name}: {deflection[name][-1]:.1e} deflected, off by", *np.round(difference[name][-1], 6))
 
-with styled(7.6, 6.0) as figure:
+with styled(PAGE, 6.0) as figure:
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     for panel, name in zip(panels.flat, SWINGS):
         for k, (fields, errors) in enumerate(zip(FIELDS, zip(*difference[name]))):
             words = f"{fields} field{'s' * (fields > 1)} a link"
-            panel.loglog(deflection[name], errors, "o-", color=color(k), markersize=4, label=words)
+            panel.loglog(deflection[name], errors, markersize=4, label=words, **mark(k))
         panel.loglog(deflection[name], deflection[name], ":", color=INK, label="rigid arm")
         panel.set_title(name)
     figure.supxlabel("largest deflection of the tip / reach")
     figure.supylabel("error of the tip / reach")
     panels[1, 1].legend(loc="upper left")
-    figure.savefig("lumped_error.png", dpi=160)
+    figure.savefig("lumped_error.png", dpi=PIXELS_PER_INCH)

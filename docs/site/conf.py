@@ -7,7 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import image
+from PIL import Image
+
 from docs.site.formulas import formula, indices
+from pliant.view.figures.style import SCREEN as DOTS_PER_INCH
 
 HERE = Path(__file__).parent
 
@@ -59,9 +63,25 @@ def read(app: Any, name: str, source: list[str]) -> None:
         source[0] += "\n\n" + contents(source[0])
 
 
+def sizes(app: Any, page: Any) -> None:
+    """Figures as large as their inches; graphs, which are wider than a page, as wide as can be.
+
+    A click shows them at full size, as Sphinx does with pictures that have a width.
+    """
+    for node in page.findall(image):
+        uri = str(node["uri"])
+        if "bond_graph_" in uri:
+            node.setdefault("width", "100%")
+        elif uri.endswith(".png"):
+            with Image.open(Path(app.srcdir, uri)) as picture:
+                if "dpi" in picture.info:
+                    node.setdefault("width", f"{DOTS_PER_INCH * picture.width / picture.info['dpi'][0]:.0f}px")
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", read)
     app.connect("doctree-read", indices)
+    app.connect("doctree-read", sizes)
     app.add_html_math_renderer("mathml", (formula("inline"), None), (formula("block"), None))
     app.connect("build-finished", first_page)
 

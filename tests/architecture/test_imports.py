@@ -26,7 +26,7 @@ SHARED = "structures"  # the files beside the folders of the structures
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "frozen_mapping": set(),
-    "jit": set(),
+    "jit": {"progress"},
     "progress": set(),
     "renamed": set(),
     "whole_file": {"errors"},

@@ -20,8 +20,8 @@ from docs.site.build import copy_pages, fetched
 from docs.site.font import write_font
 from docs.site.formulas import written
 from docs.site.notebook import run
+from docs.thumbnails import LARGE, SMALL, page
 from docs.thumbnails import PAGE as GALLERY
-from docs.thumbnails import SMALL, page
 from tests.architecture.test_public_names import public_names
 from tests.architecture.tree import ROOT, text
 
@@ -41,6 +41,17 @@ def test_the_index_names_every_page(tmp_path: Path) -> None:
 def test_the_page_of_all_figures_shows_all_small_pictures() -> None:
     assert text(GALLERY) == page(), "run: python docs/thumbnails.py"
     assert all(f"images/small/{path.name}" in text(GALLERY) for path in SMALL.glob("*.png"))
+
+
+def test_pictures_of_papers_are_known_figures_and_stand_in_the_page_of_their_paper() -> None:
+    """So that no other figure is taken for one when all are drawn anew."""
+    shown = {path.stem for path in (ROOT / "docs" / "images").glob("*20[0-9][0-9]_*.png")}
+    shown |= {path.stem for path in (ROOT / "docs" / "images").glob("konno1996_*.png")}
+    assert shown == set(LARGE)
+    for name, figure in LARGE.items():
+        paper = name.partition("_")[0]
+        assert f"images/{name}.png)" in text(ROOT / "src" / "pliant" / "experiments" / paper / "README.md")
+        assert (SMALL / f"{paper}-{figure}.png").exists()
 
 
 def test_every_public_name_has_an_entry_with_words() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from pliant.jit import ahead
 from pliant.jit.insides import all_needed, name_of, type_of
+from pliant.progress import watched
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_NUMBA = """
@@ -76,6 +77,21 @@ def test_parts_are_compiled_before_what_calls_them(
     table = capsys.readouterr().out.splitlines()
     assert [line.split() for line in table[:2]] == [["3.00", "part", "module:f6"], ["2.50", "entry", "module:f5"]]
     assert "all 7" in table[-1]
+
+
+def test_who_watches_hears_how_far_it_is_and_nothing_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[Any]
+) -> None:
+    """Two that write on one line of the terminal would hide each other."""
+    team, _ = crew(monkeypatch)
+    heard: list[tuple[str, float | None]] = []
+    with watched(lambda stage, fraction: heard.append((stage, fraction))):
+        assert team.work()
+    assert heard[-1] == ("", None)
+    assert all(
+        stage == ahead.COMPILING and fraction is not None and 0.0 <= fraction <= 1.0 for stage, fraction in heard[:-1]
+    )
+    assert capsys.readouterr().err == ""
 
 
 def test_a_worker_that_dies_leaves_its_work_to_the_others(

@@ -206,6 +206,18 @@ def test_parts_are_shown_and_hidden(opened: Opened, part: str) -> None:
     opened.run("(part) => pliant.change({ [part]: part === 'ground' || part === 'bodies' })", part)
 
 
+def test_metres_are_written_along_the_grid(opened: Opened) -> None:
+    opened.run("pliant.change({ ground: true })")
+    opened.all_drawn()
+    words = opened.run("pliant.labels.written.map((each) => each.words)")
+    assert len(words) > 4, words
+    for axis in "xy":
+        assert any(each.startswith(axis) and "m" in each for each in words), words
+    wide, high = opened.run("pliant.labels.size")
+    places = opened.run("pliant.labels.written.map((each) => each.at)")
+    assert all(9 < x < wide - 9 and 5 < y < high - 5 for x, y in places), "a number is cut off"
+
+
 def test_forces_are_arrows(opened: Opened, scene: Scene) -> None:
     contact = next(arrow for arrow in scene.runs[0].arrows if arrow.group == "contact")
     hit = int(np.argmax(np.abs(contact.vector[:, 1])))

@@ -18,6 +18,7 @@ from matplotlib.text import Text
 import pliant
 from pliant.analysis.frequency_response import FrequencyResponse
 from pliant.errors import InvalidInput
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.results import Trajectory, load_trajectory
 from pliant.view.figures import (
     draw_frequency_response,
@@ -111,13 +112,15 @@ def test_a_run_that_failed_at_once_can_be_drawn(draw: Callable[[Trajectory], Fig
     draw(trajectory).savefig(tmp_path / "figure.png")
 
 
-PRINTED, READABLE = 16.0 / 2.54, 6.0  # inches of a page's text, and points of print
+PRINTED = {style.COLUMN: 8.0 / 2.54, style.PAGE: 16.0 / 2.54}  # inches of a column, and of the text of a page
+READABLE = 6.0  # points of print
 
 
 def smallest_in_print(figure: Figure) -> float:
-    """Points of the smallest text if the figure is as wide as the text of a page; exponents are smaller."""
+    """Points of the smallest text if the figure is as wide as it was made for; exponents are smaller."""
     texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text().strip()]
-    return min(text.get_fontsize() for text in texts) * PRINTED / figure.get_size_inches()[0]
+    width = float(figure.get_size_inches()[0])
+    return min(text.get_fontsize() for text in texts) * PRINTED[width] / width
 
 
 @pytest.mark.parametrize("draw", ALL)
@@ -178,6 +181,16 @@ def test_thirty_lines_differ_and_no_colour_fades_on_white() -> None:
     assert contrast.min() > 2.3
 
 
+def test_lines_and_dots_differ_without_colour() -> None:
+    """Neighbours are dark and light by turns, with dashes of their own for every further two."""
+    shades = np.array([matplotlib.colors.to_rgb(each) for each in style.PALETTE])
+    linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
+    lightness = 116.0 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16.0  # of CIE 1976, 100 is white
+    assert lightness[1::2].min() - lightness[::2].max() > 18.0
+    assert len({(k % 2, str(style.line(k)["linestyle"])) for k in range(len(style.PALETTE))}) == len(style.PALETTE)
+    assert len({style.mark(k)["marker"] for k in range(len(style.PALETTE))}) == len(style.PALETTE)
+
+
 def test_a_figure_shows_itself_in_a_notebook() -> None:
     picture, size = draw_motion(fake_trajectory(outputs=5))._repr_png_()
     assert picture.startswith(b"\x89PNG")
@@ -207,6 +220,30 @@ def test_strains_show_what_holds_energy_at_the_chosen_stations() -> None:
 def test_strains_can_be_chosen() -> None:
     figure = draw_strains(fake_trajectory(), links=("upper", "hand"), components=("gamma_x", "kappa_y"))
     assert len(data_axes(figure)) == 4
+
+
+def test_strains_of_many_links_stand_in_rows_of_one_scale() -> None:
+    figure = draw_strains(fake_trajectory(), links=("upper", "hand") * 3 + ("hand",), components=("kappa_z",))
+    panels = data_axes(figure)
+    assert len(panels) == 7
+    assert max(axes.get_subplotspec().colspan.stop for axes in panels) == 3  # type: ignore[union-attr]
+    assert len({axes.get_ylim() for axes in panels}) == 1
+    figure.draw_without_rendering()
+    assert smallest_in_print(figure) >= READABLE
+    for axes in panels:
+        name, key = axes.title.get_window_extent(), axes.get_legend().get_window_extent()
+        panel = axes.get_window_extent()
+        assert key.x0 >= panel.x0, "the stations reach into the panel before"
+        assert key.y0 >= panel.y1 - 4.0 or name.x1 < key.x0
+
+
+def test_deflections_below_the_error_of_the_run_are_called_so() -> None:
+    run = fake_trajectory()
+    largest = float(np.linalg.norm(run.tip_deflection, axis=1).max())
+    for error, doubted in ((0.1 * largest, False), (3.0 * largest, True)):
+        told = replace(run, source=replace(run.source, told=ErrorEstimate(time=error, space=0.0, scale=1.0)))
+        titles = [axes.get_title(loc="left") for axes in data_axes(draw_loads(told))]
+        assert any("not resolved" in each for each in titles) == doubted
 
 
 def test_a_wrong_choice_is_refused() -> None:

@@ -196,6 +196,17 @@ def test_the_box_of_a_payload_has_its_inertia() -> None:
     assert np.allclose(np.sort(block.size) ** 2, squares)
 
 
+@pytest.mark.parametrize(("mass", "inertia"), [(0.3, 0.0), (0.0, 2e-4)])
+def test_a_payload_with_mass_or_inertia_alone_is_a_ball_of_steel(mass: float, inertia: float) -> None:
+    robot = on_a_hinge(pl.Rectangle(0.003, 0.03))
+    load = pl.Payload("rotor", "beam", mass, inertia=(inertia, inertia, 0.5 * inertia))
+    robot = pl.Robot("loaded", robot.links, robot.joints, (load,))
+    (ball,) = (solid for solid in only_run(swing(robot)).solids if solid.role is Role.PAYLOAD)
+    weight = 7850.0 * np.pi / 6.0 * ball.size[0] ** 3  # kg
+    assert mass == 0.0 or weight == pytest.approx(mass)
+    assert inertia == 0.0 or weight * ball.size[0] ** 2 / 10.0 == pytest.approx(inertia)
+
+
 def test_modes_are_played_about_their_state() -> None:
     arm = pl.GeometricallyExact(degree=5).compile(pl.load(pl.library.path("steel_strip")))
     held = pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Hold(0.3)))

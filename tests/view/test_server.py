@@ -127,6 +127,15 @@ def test_pl_view_is_a_verb(tmp_path: Path) -> None:
         pl.view(run, output=tmp_path / "run.html")
 
 
+def test_no_name_of_the_player_is_given_twice() -> None:
+    """Its files become one script, in which the second function of a name would silently replace the first."""
+    files = sorted(Path(sys.modules[page.__module__].__file__ or "").with_name("player").glob("*.js"))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    names = re.findall(r"^(?:async )?(?:function|class|const|let)\*? (\w+)", text, re.MULTILINE)
+    assert len(files) > 5
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
 def test_the_colours_are_those_of_figures() -> None:
     assert f"--palette: {' '.join(PALETTE)};" in page()
     assert f"--ink: {INK};" in page()

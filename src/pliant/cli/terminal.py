@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -270,8 +271,10 @@ def run_and_report(
 ) -> None:
     """Simulate, or go on with the run ``before``; write, show the summary; leave with code 1 if it stopped early."""
     first = pl.Gauss(order=min(4, model.highest_order)) if integrator is None else integrator
-    # One step beforehand, so that the wall time does not count the loading of compiled kernels.
-    with progress_after_a_second("loading kernels"):
+    # One step beforehand, so that the wall time does not count the loading of compiled kernels. What it warns of holds
+    # for a run of one step, which nobody asked for.
+    with progress_after_a_second("loading kernels"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.PliantWarning)
         pl.simulate(model, until=min(until, first.step), integrator=first, outputs=1)
     with progress_after_a_second("simulating") as report:
         if before is None:

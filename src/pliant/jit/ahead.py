@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING
 
 from pliant.jit import sources, store
 from pliant.jit.handover import TypeName
+from pliant.progress import watcher
 
 if TYPE_CHECKING:
     from pliant.jit import Kernel
 
 LIST = Path(__file__).parent / "tasks.json"
 WORKER = "PLIANT_COMPILES_FOR"  # set for workers, which start no workers
+COMPILING = "compiling, once per version"  # a stage of work that is shown on a line of 80 columns
 WORTH = 3.0  # seconds of compiling for which workers, who import Numba first, are started
 
 
@@ -139,13 +141,14 @@ class Crew:
                 process.wait()
         return not self.failed
 
-    def progress(self) -> tuple[int, int, float]:
-        """Done, of how many, seconds left."""
+    def progress(self) -> tuple[int, int, float, float]:
+        """Done, of how many, the part of the work that is done, seconds left."""
         with self.changed:
             left = [self.tasks[number].seconds for number in (*self.waiting, *self.under_way)]
-        done = sum(task.seconds for task in self.tasks.values()) - sum(left)
+        whole = sum(task.seconds for task in self.tasks.values())
+        done = whole - sum(left)
         pace = done / (time.monotonic() - self.began) if done > WORTH else self.count
-        return len(self.tasks) - len(left), len(self.tasks), sum(left) / pace
+        return len(self.tasks) - len(left), len(self.tasks), done / whole if whole > 0.0 else 1.0, sum(left) / pace
 
     def tell_times(self) -> None:
         """CPU seconds of each task, without the parts that are tasks of their own, and of all workers, with imports."""
@@ -212,13 +215,18 @@ def ask(process: subprocess.Popen[str], number: int) -> str:
 
 
 class ProgressLine:
-    """Says on stderr how far compiling is: one line that changes on a screen, two lines in a log."""
+    """Says how far compiling is: to whoever watches the work; else on stderr, one line that changes on a screen, two
+    lines in a log.
+    """
 
     def __init__(self) -> None:
-        self.screen, self.said = sys.stderr.isatty(), False
+        self.screen, self.said, self.watcher = sys.stderr.isatty(), False, watcher()
 
-    def show(self, done: int, count: int, seconds: float) -> None:
-        part = f"{100 * done // max(1, count)} %, {done} of {count}"
+    def show(self, done: int, count: int, fraction: float, seconds: float) -> None:
+        if self.watcher is not None:
+            self.watcher(COMPILING, fraction)
+            return
+        part = f"{100.0 * fraction:.0f} %, {done} of {count}"
         line = f"pliant: compiling kernels, once per version: {part}, about {max(1, round(seconds))} s left"
         if self.screen:
             print(f"\r{line:<90}", end="", file=sys.stderr, flush=True)
@@ -227,6 +235,9 @@ class ProgressLine:
         self.said = True
 
     def end(self, count: int, seconds: float) -> None:
+        if self.watcher is not None:
+            self.watcher("", None)
+            return
         start = "\r" if self.screen else ""
         print(
             f"{start}{f'pliant: {count} kernels compiled in {seconds:.0f} s':<90}".rstrip(), file=sys.stderr, flush=True

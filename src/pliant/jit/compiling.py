@@ -11,7 +11,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,10 @@ from numba.core import serialize
 from numba.core.compiler_lock import global_compiler_lock
 
 from pliant.jit import sources, store
+from pliant.jit.ahead import COMPILING
 from pliant.jit.calling import Entry
 from pliant.jit.handover import TypeName
+from pliant.progress import watcher
 
 if TYPE_CHECKING:
     from pliant.jit import Kernel
@@ -130,7 +132,9 @@ def compile_entry(kernel: Kernel, key: tuple[TypeName, ...]) -> Entry:
     folder = sources.cache_folder(kernel.home)
     if folder is None:
         store.say_not_kept("there is no folder for them that is yours alone")
-    timer = threading.Timer(PATIENCE, say_so)
+    # a timer is another thread, which does not know who watches this one
+    listener = watcher()
+    timer = threading.Timer(PATIENCE, say_so if listener is None else partial(listener, COMPILING, None))
     timer.daemon = True
     timer.start()
     try:

@@ -479,9 +479,8 @@ class Trajectory(Shown, Renamed):
     def efforts(self) -> dict[str, Array]:
         """By name: of each moving joint its torque or force (n, 1), of each load its wrench (n, 6) at the saved time.
 
-        ``<joint>.wrench`` is the wrench (n, 6) that the parent exerts on the root of the child, in its axes. Both that
-        and what drives exert are means over the step that ends at the saved time; arms in minimal coordinates give the
-        wrench at that time itself.
+        ``<joint>.wrench`` is the wrench (n, 6) that the parent exerts on the root of the child, in its axes. It and
+        what drives exert are means over the step that ends then; arms in minimal coordinates give that of this time.
         """
         return self.source.efforts
 

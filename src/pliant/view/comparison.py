@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINES, MARKS = ("-", "--", ":"), ("o", "s", "D")  # one more round of colours each
 SEEN = 1e-9  # part of the reach below which a distance is drawn as this
+NO_BAR, NO_LINE = 1e-6, 1e-10  # % of a frequency, and rad or m of a joint, that are taken as zero
 
 
 def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
@@ -39,21 +39,17 @@ def draw_comparison(comparison: Comparison) -> dict[str, Figure]:
     return figures
 
 
-def _line(index: int) -> dict[str, Any]:
-    return {"color": color(index), "linestyle": LINES[index // len(style.PALETTE) % len(LINES)]}
-
-
 def _key(axes: Axes) -> None:
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)
 
 
 def _distances(comparison: Comparison) -> Figure:
-    with styled(8.6, 3.8) as figure:
+    with styled(style.PAGE, 4.0) as figure:
         axes = figure.add_subplot()
         for index, row in enumerate(comparison.rows):
             time = row.trajectory.time
             so_far = 100.0 * np.maximum.accumulate(np.maximum(row.distance, SEEN))
-            axes.semilogy(time[1:], so_far[1:], label=row.label, **_line(index))
+            axes.semilogy(time[1:], so_far[1:], label=row.label, **style.line(index))
         axes.axhline(100.0 * comparison.asked, color=style.INK, linewidth=0.8, linestyle="-.", label="asked")
         axes.set_ylabel("largest distance of tips\nso far [% of the reach]")
         axes.set_title(f"Distance from the reference ({comparison.reference.label}, ten times as accurate as asked)")
@@ -63,12 +59,12 @@ def _distances(comparison: Comparison) -> Figure:
 
 
 def _cost(comparison: Comparison) -> Figure:
-    with styled(8.6, 3.8) as figure:
+    with styled(style.PAGE, 4.0) as figure:
         axes = figure.add_subplot()
         for index, row in enumerate(comparison.rows):
             at = 100.0 * max(row.furthest, SEEN)
-            mark = "X" if row.beyond else MARKS[index // len(style.PALETTE) % len(MARKS)]
-            axes.loglog(at, row.cost, mark, color=color(index), markersize=7, label=row.label)
+            mark = style.mark(index) | ({"marker": "X"} if row.beyond else {})
+            axes.loglog(at, row.cost, linestyle="", markersize=7, label=row.label, **mark)
         axes.axvline(100.0 * comparison.asked, color=style.INK, linewidth=0.8, linestyle="-.", label="asked")
         axes.set_xlabel("largest distance of tips [% of the reach]")
         axes.set_ylabel("CPU time per simulated time [s/s]")
@@ -79,7 +75,7 @@ def _cost(comparison: Comparison) -> Figure:
 
 def _frequencies(comparison: Comparison) -> Figure:
     known = comparison.reference.frequencies
-    with styled(8.6, 3.2) as figure:
+    with styled(style.PAGE, 3.4) as figure:
         axes = figure.add_subplot()
         rows = [row for row in comparison.rows if len(row.frequencies)]
         for index, row in enumerate(comparison.rows):
@@ -88,11 +84,12 @@ def _frequencies(comparison: Comparison) -> Figure:
             count = min(len(known), len(row.frequencies))
             off = 100.0 * np.abs(row.frequencies[:count] / known[:count] - 1.0)
             place = np.arange(count) + (rows.index(row) - 0.5 * (len(rows) - 1)) * 0.8 / max(len(rows), 1)
-            axes.bar(place, np.maximum(off, 1e-6), 0.7 / max(len(rows), 1), color=color(index), label=row.label)
+            axes.bar(place, np.maximum(off, NO_BAR), 0.7 / max(len(rows), 1), color=color(index), label=row.label)
         axes.set_yscale("log")
+        axes.set_ylim(NO_BAR, max(axes.get_ylim()[1], 1e3 * NO_BAR))
         axes.set_xticks(range(len(known)), [f"{each:.4g} Hz" for each in known])
         axes.set_ylabel("difference [%]")
-        axes.set_title("Lowest frequencies, joints held")
+        axes.set_title(f"Lowest frequencies, joints held; without a bar: less than {NO_BAR:g} % off")
         if rows:
             _key(axes)
     return figure
@@ -105,13 +102,13 @@ def _paths(comparison: Comparison) -> Figure:
     size = float(np.ptp(own, axis=0).max()) or 1.0
     near = [tip for tip in tips if np.abs(tip - own).max() < size]
     projection = style.choose_projection(np.concatenate(near))
-    with styled(8.6, 4.6) as figure:
+    with styled(style.PAGE, 4.8) as figure:
         axes = style.map_axes(figure, projection, np.concatenate(near), zoom=0.8, ticks=3)
         axes.plot(*projection.of(own).T, color=style.FAINT, linewidth=4.0, label="reference")
         for index, row in enumerate(comparison.rows):
             if any(row.trajectory.tip_position is each for each in near):
                 points = projection.of(row.trajectory.tip_position)
-                axes.plot(*points.T, linewidth=1.0, label=row.label, **_line(index))
+                axes.plot(*points.T, linewidth=1.0, label=row.label, **style.line(index))
         axes.set_title("Paths of the tip")
         _key(axes)
     return figure
@@ -122,13 +119,14 @@ def _joints(comparison: Comparison) -> Figure:
     shown = [
         k for k in range(len(names)) if any(np.abs(row.joint_difference[:, k]).max() > 1e-9 for row in comparison.rows)
     ][:6]
-    with styled(8.6, 0.8 + 1.7 * len(shown)) as figure:
+    with styled(style.PAGE, 0.8 + 1.7 * len(shown)) as figure:
         panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         for axes, joint in zip(panels, shown, strict=True):
             unit = comparison.reference.trajectory.joint_units[joint].position
             for index, row in enumerate(comparison.rows):
-                so_far = np.maximum.accumulate(np.maximum(np.abs(row.joint_difference[:, joint]), 1e-10))
-                axes.semilogy(row.trajectory.time[1:], so_far[1:], label=row.label, **_line(index))
+                so_far = np.maximum.accumulate(np.maximum(np.abs(row.joint_difference[:, joint]), NO_LINE))
+                axes.semilogy(row.trajectory.time[1:], so_far[1:], label=row.label, **style.line(index))
+            axes.set_ylim(bottom=NO_LINE)
             axes.set_ylabel(f"{names[joint]} [{unit}]")
         panels[0].set_title("Largest differences of joints so far")
         time_axis(panels[-1], comparison.reference.trajectory.time)

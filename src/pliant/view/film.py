@@ -44,7 +44,7 @@ AMBIENT, SHINE = 0.5, 0.2
 SHADOW = 0.86  # what is left of the light on the ground in a shadow
 NOTHING_NEW = 255  # number of the colour in a GIF through which the frame before is seen
 LINE = 1.6  # width of lines in pixels
-ROLES = {Role.BASE: INK, Role.JOINT: "#3d4c59", Role.LOOP: "#3d4c59", Role.WALL: "#c3ccd4", Role.PAYLOAD: color(4)}
+ROLES = {Role.BASE: INK, Role.JOINT: "#3d4c59", Role.LOOP: "#3d4c59", Role.WALL: "#c3ccd4", Role.PAYLOAD: color(3)}
 
 Pixels = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -164,8 +164,10 @@ class Stage:
     @cached_property
     def camera(self) -> Camera:
         some = np.unique(np.linspace(0, len(self.run.time) - 1, LOOKED_AT).astype(int)).tolist()
-        shown = [self._triangles(frame)[0].reshape(-1, 3) for frame in some]
-        return camera_for(np.concatenate([*shown, self.run.trace]), self.scene.up, FINER * WIDTH, FINER * HEIGHT)
+        shown = np.concatenate([self._triangles(frame)[0].reshape(-1, 3) for frame in some])
+        shadows = shown - np.outer(shown @ self.scene.up - self.scene.ground, self.scene.up)
+        arm = np.concatenate([shown, self.run.trace])
+        return camera_for(arm, self.scene.up, FINER * WIDTH, FINER * HEIGHT, shadows)
 
     @cached_property
     def ground(self) -> Pixels:
@@ -401,8 +403,10 @@ class Camera:
         return np.asarray(x[None, :, None] * right + y[:, None, None] * up - back)
 
 
-def camera_for(points: Array, up: Array, width: int, height: int) -> Camera:
-    """From the side on which ``points`` (n, 3) lie widest apart, so near that all just fit; ``up`` is a unit vector."""
+def camera_for(points: Array, up: Array, width: int, height: int, others: Array | None = None) -> Camera:
+    """From the side on which ``points`` (n, 3) lie widest apart, so near that all of them and of ``others`` just fit;
+    ``up`` is a unit vector.
+    """
     middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
     first = np.eye(3)[int(np.argmin(np.abs(up)))]
     across = np.stack([first, np.cross(up, first)])
@@ -421,6 +425,7 @@ def camera_for(points: Array, up: Array, width: int, height: int) -> Camera:
         return float(round(wide * (narrow + 0.05 * wide) * np.cos(view[1]) ** 0.25 / (wide + narrow) ** 2, 3))
 
     axes = axes_of(*max(product(SIDES, HEIGHTS), key=worth))
+    points = points if others is None else np.concatenate([points, others])
     distance = 3.0 * float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
     for _ in range(6):
         camera = Camera(middle + distance * axes[2], axes, width, height)

@@ -340,27 +340,28 @@ def _payload(places: Places, payload: Payload) -> Iterator[Solid]:
 def _massive(
     places: Places, name: str, role: Role, section: float, mass: float, center: Vector, inertia: Any
 ) -> Iterator[Solid]:
-    """The uniform box with this mass and inertia, or the ball if it is the same about all axes; without an inertia a
-    ball of steel.
+    """The uniform box with this mass and inertia, or the ball if it is the same about all axes; where mass or inertia
+    is missing the ball of steel that has the other.
 
     Of principal moments J the edges a, b, c are those of  12 J_x = m (b^2 + c^2)  and so on, and the diameter that of
-    10 J = m d^2. A body whose edges leave what can be drawn (an inertia without a mass, a needle) is drawn as large as
-    can be.
+    10 J = m d^2. A body whose edges leave what can be drawn (a needle) is drawn as large as can be.
     """
     least, most = 0.02 * places.reach, 0.3 * places.reach
     matrix = np.asarray(inertia, float)
-    matrix = np.diag(matrix) if matrix.ndim == 1 else matrix
-    if not np.any(matrix):
-        size = float(np.clip(2.0 * (3.0 * mass / (4.0 * np.pi * OF_STEEL)) ** (1.0 / 3.0), least, most))
-        yield Solid(name, role, Kind.BALL, section, center, IDENTITY, (size, size, size))
-        return
-    moments, axes = np.linalg.eigh(matrix)
-    if mass and moments[0] > (1.0 - 1e-6) * moments[2]:
-        size = float(np.clip(np.sqrt(10.0 * moments[2] / mass), least, most))
+    moments, axes = np.linalg.eigh(np.diag(matrix) if matrix.ndim == 1 else matrix)
+    ball = None
+    if not moments[2] > 0.0:
+        ball = (6.0 * mass / (np.pi * OF_STEEL)) ** (1.0 / 3.0)
+    elif not mass:
+        ball = (60.0 * moments[2] / (np.pi * OF_STEEL)) ** 0.2
+    elif moments[0] > (1.0 - 1e-6) * moments[2]:
+        ball = np.sqrt(10.0 * moments[2] / mass)
+    if ball is not None:
+        size = float(np.clip(ball, least, most))
         yield Solid(name, role, Kind.BALL, section, center, IDENTITY, (size, size, size))
         return
     axes[:, 2] *= np.linalg.det(axes)
-    squares = 6.0 * (moments.sum() - 2.0 * moments) / mass if mass else np.full(3, most**2)
+    squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
     a, b, c = np.clip(np.sqrt(np.maximum(squares, 0.0)), least, most).tolist()
     w, x, y, z = quaternion_from_rotation(axes).tolist()
     yield Solid(name, role, Kind.BOX, section, center, (w, x, y, z), (a, b, c))

@@ -14,7 +14,7 @@ from pliant.experiments.damic2006.meshes import COUNTS, Links
 from pliant.experiments.damic2006.two_links import LENGTH, Reading
 from pliant.model.state import Array
 from pliant.results.observables import POSITION
-from pliant.view.figures.style import FAINT, INK, color, styled, time_axis, time_bar, time_colors
+from pliant.view.figures.style import FAINT, INK, PAGE, color, line, mark, styled, time_axis, time_bar, time_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ DEFLECTION = "deflection [m]"
 PLOTTED = 10  # outputs of case 2 in a plotted point: the paper's 1 ms
 FLASHES = 41
 EARLY, MILLI = 0.02 + 1e-9, 1e3  # s shown of the start, with the last time that steps add up to
+OUT_OF_SCALE = 5.0  # a start that goes so many times further than the rest would hide it
 
 
 def draw(made: Computed) -> dict[str, Figure]:
@@ -40,23 +41,23 @@ def draw(made: Computed) -> dict[str, Figure]:
 
 def deflections(made: Computed) -> Figure:
     """Figure 10 for both readings; the converged motion lies under that of ten elements."""
-    with styled(9.2, 6.4) as figure:
+    with styled(PAGE, 6.4) as figure:
         grid = figure.subplots(2, 2, sharex=True)
         for row, reading in zip(grid, Reading, strict=True):
             seen, fine = made.paper[reading], made.fine[reading]
-            row[0].plot(fine.time, fine.inner, color=FAINT, linewidth=2.4)
-            row[0].plot(seen.time, seen.inner, color=color(0))
-            row[0].set_title(f"a) inner link from its root section, outer angle {reading}")
+            row[0].plot(fine.time, fine.inner, color=FAINT, linewidth=2.4, label="converged")
+            row[0].plot(seen.time, seen.inner, color=color(0), label=str(Shadow.ROOT_SECTION))
+            row[0].set_title(f"a) inner link, outer angle {reading}")
             for k, shadow in enumerate(Shadow):
                 if reading is Reading.ABSOLUTE and shadow is Shadow.MOVED_ELBOW:
                     continue  # its axes are those of the root section
                 row[1].plot(fine.time, fine.outer[shadow], color=FAINT, linewidth=2.4)
-                row[1].plot(seen.time, seen.outer[shadow], color=color(k), label=str(shadow))
+                row[1].plot(seen.time, seen.outer[shadow], label=str(shadow), **line(k))
             row[1].set_title(f"b) outer link, outer angle {reading}")
-            bottom, top = row[1].get_ylim()
-            row[1].set_ylim(bottom - 0.4 * (top - bottom), top)  # room for the names
-            row[1].legend(loc="lower right")
             for axes in row:
+                bottom, top = axes.get_ylim()
+                axes.set_ylim(bottom - 0.4 * (top - bottom), top)  # room for the names
+                axes.legend(loc="lower right")
                 axes.set_ylabel(DEFLECTION)
                 time_axis(axes, seen.time)
                 axes.label_outer()
@@ -66,7 +67,7 @@ def deflections(made: Computed) -> Figure:
 
 def motion(made: Computed) -> Figure:
     """Both readings, strobed."""
-    with styled(8.0, 5.2) as figure:
+    with styled(PAGE, 5.6) as figure:
         panels = figure.subplots(1, 2, sharex=True, sharey=True)
         for axes, (reading, seen) in zip(panels, made.fine.items(), strict=True):
             flashes = np.linspace(0, len(seen.time) - 1, FLASHES).astype(int)
@@ -85,13 +86,13 @@ def motion(made: Computed) -> Figure:
 
 def meshes(ladder: Sequence[Rung]) -> Figure:
     """Error of the tip against elements."""
-    with styled(9.2, 3.9) as figure:
+    with styled(PAGE, 3.9) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, reading in zip(panels, Reading, strict=True):
             for k, kind in enumerate(dict.fromkeys(rung.kind for rung in ladder)):
                 rungs = [rung for rung in ladder if rung.kind == kind and rung.reading is reading]
                 off = [rung.tip / LENGTH for rung in rungs]
-                axes.loglog([rung.elements for rung in rungs], off, "o-", color=color(k), label=kind)
+                axes.loglog([rung.elements for rung in rungs], off, label=kind, **mark(k))
             axes.set_title(f"outer angle {reading}")
             axes.set_xlabel("elements of a link")
             axes.set_xticks(COUNTS, labels=map(str, COUNTS))
@@ -104,7 +105,7 @@ def meshes(ladder: Sequence[Rung]) -> Figure:
 def arm_figure(made: Computed, case: Case) -> Figure:
     """Figure 13, a to f: torques, errors of the end-effector, deflections."""
     flexible, rigid = made.arms[Links.BENDING][case], made.arms[Links.RIGID][case]
-    with styled(9.2, 8.6) as figure:
+    with styled(PAGE, 8.6) as figure:
         grid = figure.subplots(3, 2, sharex=True)
         for column, (seen, words) in enumerate(((flexible, "flexible"), (rigid, "rigid"))):
             joints = [f"joint {k}" for k in (1, 2, 3)]
@@ -130,14 +131,23 @@ def _words(link: str) -> str:
 
 def _lines(axes: Axes, time: Array, values: Array, labels: list[str]) -> None:
     for k, (column, label) in enumerate(zip(values[::PLOTTED].T, labels, strict=True)):
-        axes.plot(time[::PLOTTED], column, color=color(k), linewidth=1.0, label=label)
-    axes.legend()
+        axes.plot(time[::PLOTTED], column, linewidth=1.0, label=label, **line(k))
+    later = values[time > EARLY]
+    low, high, first = float(later.min()), float(later.max()), float(values.flat[np.abs(values).argmax()])
+    if abs(first) > OUT_OF_SCALE * max(abs(low), abs(high)):
+        beyond = 0.5 * (high - low)
+        axes.set_ylim(low - beyond, high + beyond)
+        words = f"in the first {MILLI * EARLY:.0f} ms up to {first:.3g}"
+        axes.text(0.03, 0.05, words, transform=axes.transAxes)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.2 * (high - low))  # room for the names
+    axes.legend(loc="upper right", ncols=len(labels))
 
 
 def first_milliseconds(made: Computed) -> Figure:
     """What samples every millisecond miss: links ring after the start."""
     shown = Links.SPECTRAL, Links.SHEARING, Links.BENDING
-    with styled(9.6, 5.6) as figure:
+    with styled(PAGE, 5.6) as figure:
         grid = figure.subplots(2, 2, sharex=True)
         for column, case in enumerate(CASES[:2]):
             for row, link in enumerate(LIFTING):

@@ -12,7 +12,7 @@ from pliant.experiments.konno1996.effects import IN_PLANE, TABLE_ELBOWS, Effects
 from pliant.experiments.konno1996.responses import REST, SUPPRESSION, TARGET, Response, Responses
 from pliant.experiments.konno1996.sampled_loop import damping_ratio, hertz
 from pliant.model.linear.port import Complex
-from pliant.view.figures.style import FAINT, INK, color, styled, time_axis
+from pliant.view.figures.style import COLUMN, FAINT, INK, PAGE, color, legend_beside, line, mark, styled, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MILLI = 1e3
 BAND = (2.0, 3.6)  # Hz, shown of the effects
 FREQUENCY = "frequency [Hz]"
-GRAVITY_LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 2.5}
+GRAVITY_LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.5}
 
 
 def draw(table: Table, effects: Effects, responses: Responses) -> dict[str, Figure]:
@@ -37,25 +37,25 @@ def draw(table: Table, effects: Effects, responses: Responses) -> dict[str, Figu
 
 def step_responses(seen: Response) -> Figure:
     """Joint angles, deflections and tip after the step of yaw and pitch."""
-    with styled(8.6, 8.0) as figure:
+    with styled(COLUMN, 6.2) as figure:
         joints, fields, tip = figure.subplots(3, 1, sharex=True)
         for k in range(4):
-            joints.plot(seen.time, seen.angles[:, k], color=color(k), label=f"$\\theta_{k + 1}$")
-        joints.axhline(TARGET[0] - REST[0], color=INK, linewidth=0.9, linestyle="--", label="reference of 1, 2")
-        joints.set_title("joint angles, from the posture asked for before")
+            joints.plot(seen.time, seen.angles[:, k], label=f"$\\theta_{k + 1}$", **line(k))
+        joints.axhline(TARGET[0] - REST[0], color=INK, linewidth=0.9, linestyle=":", label="reference\nof 1, 2")
+        joints.set_title("joint angles, from the posture before")
         joints.set_ylabel("angle [rad]")
         for k, name in enumerate(SIGNALS):
             words = f"$\\delta_{{{name}}}$"
-            fields.plot(seen.time, MILLI * seen.deflection[name], color=color(k), label=words)
+            fields.plot(seen.time, MILLI * seen.deflection[name], label=words, **line(k))
         fields.set_title("deflections of the fields")
         fields.set_ylabel("deflection [mm]")
         moved = seen.run.tip_position - seen.run.tip_position[0]
         for k, word in enumerate("xyz"):
-            tip.plot(seen.time, MILLI * moved[:, k], color=color(k), label=word)
+            tip.plot(seen.time, MILLI * moved[:, k], label=word, **line(k))
         tip.set_title("displacement of the wrist")
         tip.set_ylabel("displacement [mm]")
         for axes in (joints, fields, tip):
-            axes.legend(loc="center right", ncols=1)
+            legend_beside(axes)
         time_axis(tip, seen.time)
     return figure
 
@@ -63,12 +63,12 @@ def step_responses(seen: Response) -> Figure:
 def suppression(responses: Responses) -> Figure:
     """With and without feedback of deflections."""
     cases = {"position loop alone": responses.paper, "with feedback of deflections": responses.suppressed}
-    with styled(8.6, 6.4) as figure:
+    with styled(PAGE, 6.4) as figure:
         grid = figure.subplots(2, 2, sharex=True)
         for axes, name in zip(grid.ravel(), ("y5", "z3", "z5")):
             for k, (words, seen) in enumerate(cases.items()):
                 axes.plot(seen.time, MILLI * seen.deflection[name], color=color(1 - k), label=words)
-            axes.set_title(f"$\\delta_{{{name}}}$")
+            axes.set_title(f"deflection $\\delta_{{{name}}}$")
             axes.set_ylabel("deflection [mm]")
         last = grid[1, 1]
         for k, (words, seen) in enumerate(cases.items()):
@@ -83,15 +83,16 @@ def suppression(responses: Responses) -> Figure:
 
 def energy(responses: Responses) -> Figure:
     """What the ledgers of both integrators cannot explain."""
-    with styled(6.4, 4.2) as figure:
+    with styled(COLUMN, 3.4) as figure:
         axes = figure.subplots()
         steps = np.array(sorted(responses.drift))
         drift = np.array([responses.drift[step] for step in steps])
-        axes.loglog(MILLI * steps, drift, "o-", color=color(1), label="Runge-Kutta-Gill")
+        axes.loglog(MILLI * steps, drift, label="Runge-Kutta-Gill", **mark(1))
         guide = drift[-1] * (steps / steps[-1]) ** 5
         axes.loglog(MILLI * steps, guide, ":", color=FAINT, label="fifth power of the step")
         exact = np.maximum([responses.exact_residual[step] for step in steps], 1e-18)
-        axes.loglog(MILLI * steps, exact, "s-", color=color(0), label="energy-exact rule")
+        axes.loglog(MILLI * steps, exact, label="energy-exact rule", **mark(0))
+        axes.axhline(np.finfo(float).eps, color=FAINT, linestyle="--", zorder=0, label="rounding of a number")
         _plain_ticks(axes, MILLI * steps)
         axes.set_title("energy that the ledger cannot explain, 1 s")
         axes.set_xlabel("step [ms]")
@@ -109,7 +110,7 @@ def _plain_ticks(axes: Axes, ticks: Iterable[float]) -> None:
 
 def effects_of_choices(table: Table, effects: Effects) -> Figure:
     """First frequencies against every number that the paper does not print."""
-    with styled(9.2, 10.2) as figure:
+    with styled(PAGE, 10.2) as figure:
         (clamped, torsion), (gears, servo), (damping, gravity) = figure.subplots(3, 2)
         _elbow(clamped, table, effects)
         _torsion(torsion, effects)
@@ -169,9 +170,9 @@ def _servo(axes: Axes, below: Axes, effects: Effects) -> None:
     for k, (elbow, found) in enumerate(effects.servoed.items()):
         gain, frequency, ratio = found.T
         words = f"elbow at {elbow:g} degrees"
-        axes.semilogx(gain, frequency, ".", color=color(k), label=words)
+        axes.semilogx(gain, frequency, linestyle="", markersize=3.5, label=words, **mark(k))
         slow = frequency < BAND[1]
-        below.loglog(gain[slow], ratio[slow], ".", color=color(k), label=words)
+        below.loglog(gain[slow], ratio[slow], linestyle="", markersize=3.5, label=words, **mark(k))
     for each in (axes, below):
         each.axvline(SERVO_SHARE, color=FAINT, linewidth=1.2, label="our choice")
         each.set_xlabel("servo gain times its period over rotor inertia")
@@ -188,8 +189,8 @@ def _gravity(axes: Axes, effects: Effects) -> None:
     for k, (name, found) in enumerate(effects.gravity.items()):
         for j in range(2):
             words = name if j == 0 else None
-            style = "o-" if j == 0 else "o-."
-            axes.plot(effects.gravity_elbow, found[:, j], style, color=color(k), label=words, **GRAVITY_LINE)
+            dashes = "-" if j == 0 else "-."
+            axes.plot(effects.gravity_elbow, found[:, j], dashes, label=words, **GRAVITY_LINE, **mark(k))
     axes.set_title("gravity: links sag, two lowest frequencies")
     axes.set_xlabel("elbow angle $\\theta_4$ [degrees]")
     axes.legend(loc="upper left")

@@ -11,7 +11,19 @@ from pliant.experiments.figure_files import write
 from pliant.experiments.macchelli2007 import runs
 from pliant.experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Seen
 from pliant.results.observables import POSITION, STATION, STRAIN, TIME
-from pliant.view.figures.style import FAINT, INK, color, styled, time_axis, time_bar, time_colors
+from pliant.view.figures.style import (
+    COLUMN,
+    FAINT,
+    INK,
+    PAGE,
+    color,
+    line,
+    mark,
+    styled,
+    time_axis,
+    time_bar,
+    time_colors,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +37,7 @@ SHOWN_OF_STEP = 0.4 + 1e-9  # seconds, with the last time that steps add up to
 TRANSIENT = 0.12
 FLASHES = 13
 FRONT = 0.045 + 1e-9
+MILLI = 1e3
 
 
 def write_all(folder: Path, steps: Steps, manoeuvres: Manoeuvres, smooth: SmoothErrors) -> list[Path]:
@@ -45,25 +58,29 @@ def write_all(folder: Path, steps: Steps, manoeuvres: Manoeuvres, smooth: Smooth
 
 
 def joint_error(steps: Steps) -> Figure:
-    """Fig. 4: the joint error decays; all meshes lie on one line."""
-    with styled(6.4, 3.6) as figure:
-        axes = figure.subplots()
-        for k, seen in enumerate(steps.all):
-            # the widest line lies lowest, so that all of them can be seen where they coincide
-            width = 3.0 - 0.35 * k
-            axes.plot(seen.time, runs.TARGET - seen.angle, color=color(k), linewidth=width, label=seen.label)
-        axes.set_title("joint error after a step of 1 rad")
-        axes.set_ylabel(r"$\theta_d - \theta$ [rad]")
-        axes.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-        time_axis(axes, steps.fine.time)
-        axes.legend()
+    """Fig. 4: the joint error decays; all meshes lie on one line, so that they are seen apart below."""
+    with styled(COLUMN, 5.0) as figure:
+        error, apart = figure.subplots(2, 1, sharex=True)
+        error.plot(steps.fine.time, runs.TARGET - steps.fine.angle, color=INK)
+        error.set_title("joint error after a step of 1 rad, fine mesh")
+        error.set_ylabel(r"$\theta_d - \theta$ [rad]")
+        for k, seen in enumerate(each for each in steps.all if each is not steps.fine):
+            off = np.abs(seen.angle - np.interp(seen.time, steps.fine.time, steps.fine.angle))
+            from_then_on = np.maximum.accumulate(off[::-1])[::-1]
+            apart.semilogy(seen.time, from_then_on, label=seen.label, **line(k))
+        apart.set_ylim(bottom=1e-6)  # at the very end nothing is left to come
+        apart.set_title("differences to it, largest from then on")
+        apart.set_ylabel(r"$|\Delta\theta|$ [rad]")
+        figure.legend(*apart.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        error.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
+        time_axis(apart, steps.fine.time)
     return figure
 
 
 def strains_of_step(steps: Steps) -> Figure:
     """Fig. 5: bending, extension and shear at three stations."""
     stations = {2: "L/4", 4: "L/2", 6: "3L/4"}
-    with styled(9.6, 6.6) as figure:
+    with styled(PAGE, 6.6) as figure:
         grid = figure.subplots(3, 3, sharex=True, sharey="row")
         for column, (eighth, words) in enumerate(stations.items()):
             for row, component in enumerate((KAPPA_Z, GAMMA_X, GAMMA_Y)):
@@ -91,7 +108,7 @@ def transient(run: Seen) -> Figure:
     flashes = np.searchsorted(run.time, np.linspace(0.0, TRANSIENT, FLASHES) - 1e-9)
     shown = run.time[: flashes[-1] + 1]
     shades = time_colors(shown).to_rgba(run.time[flashes])
-    with styled(9.6, 4.2) as figure:
+    with styled(PAGE, 4.2) as figure:
         world, joint = figure.subplots(1, 2)
         for n, shade in zip(flashes, shades, strict=True):
             x, y = link.position[n, :, 0], link.position[n, :, 1]
@@ -111,7 +128,7 @@ def transient(run: Seen) -> Figure:
 
 def manoeuvre_strains(manoeuvres: dict[float, Seen], name: str) -> Figure:
     """Figs. 7 and 8: bending and shear at two stations, slow and fast; the two stations of a pace share their scale."""
-    with styled(9.6, 5.4) as figure:
+    with styled(PAGE, 5.4) as figure:
         grid = figure.subplots(2, 4, sharex="col")
         for axes in grid:
             axes[1].sharey(axes[0])
@@ -135,7 +152,7 @@ def manoeuvre_strains(manoeuvres: dict[float, Seen], name: str) -> Figure:
 
 def damping(manoeuvres: Manoeuvres) -> Figure:
     """What three readings of the paper's viscous damping do to ST-f."""
-    with styled(8.6, 5.4) as figure:
+    with styled(COLUMN, 4.8) as figure:
         grid = figure.subplots(2, 1, sharex=True)
         cases = (manoeuvres.undamped, manoeuvres.dragged, manoeuvres.step_acceleration)
         lag = runs.lag_per_acceleration(2)
@@ -143,15 +160,15 @@ def damping(manoeuvres: Manoeuvres) -> Figure:
             axes: Axes = grid[row]
             for k, kind in enumerate(cases):
                 seen = kind[FAST]
-                shade, width = ((FAINT, 0.8), (color(4), 1.0), (color(0), 1.3))[k]
+                shade, width = ((FAINT, 0.8), (color(1), 1.0), (color(0), 1.3))[k]
                 axes.plot(seen.time, seen.at(2, component), color=shade, linewidth=width, label=seen.label)
             acceleration = runs.step_acceleration(FAST).evaluate(seen.time)[2]
             axes.plot(seen.time, lag[component] * acceleration, "--", color=INK, linewidth=0.9, label="quasi-static")
             axes.set_ylabel(LABELS[component])
             time_axis(axes, seen.time)
             axes.label_outer()
-        grid[0].set_title("ST-f at L/4: strain follows acceleration only if the damping is inside the link")
-        grid[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        grid[0].set_title("ST-f at L/4: strain follows acceleration\nonly if the damping is inside the link")
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -159,21 +176,22 @@ def front(steps: Steps) -> Figure:
     """The wave that the step sends through the link, as different meshes see it."""
     speed, jump = runs.rotation_wave()
     length = 1.0
-    with styled(8.6, 4.0) as figure:
+    with styled(COLUMN, 4.0) as figure:
         axes = figure.subplots()
         for k, seen in enumerate((steps.literal[20], steps.literal[40], steps.degrees[6], steps.fine)):
             early = seen.time <= FRONT
             axes.plot(
-                seen.time[early], seen.at(2, KAPPA_Z)[early], color=(*map(color, (1, 4, 2)), INK)[k],
-                linewidth=1.0, label=seen.label,
+                MILLI * seen.time[early], seen.at(2, KAPPA_Z)[early], ("--", "-", "-.", "-")[k],
+                color=(color(0), color(1), color(2), INK)[k], linewidth=(1.0, 1.0, 1.2, 0.8)[k], label=seen.label,
             )  # fmt: skip
         for distance in (0.25, 1.75):
-            axes.axvline(distance * length / speed, color=FAINT, linestyle=":", zorder=0)
+            axes.axvline(MILLI * distance * length / speed, color=FAINT, linestyle=":", zorder=0)
         axes.axhline(jump, color=FAINT, linestyle="--", zorder=0, label="jump by characteristics")
-        axes.set_title("curvature at L/4: the front passes, returns from the tip, and passes again")
+        axes.set_title("curvature at L/4: the front passes,\nreturns from the tip, and passes again")
         axes.set_ylabel(LABELS[KAPPA_Z])
-        time_axis(axes, seen.time[early])
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        time_axis(axes, MILLI * seen.time[early])
+        axes.set_xlabel("$t$ [ms]")
+        figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
@@ -181,7 +199,7 @@ def convergence(steps: Steps, smooth: SmoothErrors) -> Figure:
     """How meshes agree: with the jump, and with a smooth command."""
     from pliant.experiments.macchelli2007.run import angle_difference
 
-    with styled(9.2, 3.9) as figure:
+    with styled(PAGE, 3.9) as figure:
         jump, easy = figure.subplots(1, 2)
         literal = {n: angle_difference(seen, steps.fine) for n, seen in steps.literal.items()}
         degrees = {p: angle_difference(seen, steps.fine) for p, seen in steps.degrees.items()}
@@ -190,8 +208,8 @@ def convergence(steps: Steps, smooth: SmoothErrors) -> Figure:
             (easy, smooth.literal, smooth.degrees, "PP-f: tip position [m]"),
         )
         for axes, of_elements, of_degree, title in panels:
-            axes.loglog(list(of_elements), list(of_elements.values()), "o-", color=color(1), label="paper's element, N")
-            axes.loglog(list(of_degree), list(of_degree.values()), "s-", color=color(0), label="spectral link, degree")
+            axes.loglog(list(of_elements), list(of_elements.values()), label="paper's element, N", **mark(1))
+            axes.loglog(list(of_degree), list(of_degree.values()), label="spectral link, degree", **mark(0))
             axes.set_title(title)
             axes.set_xlabel("elements N, or degree of one element")
             axes.set_ylabel("largest difference to the fine mesh")

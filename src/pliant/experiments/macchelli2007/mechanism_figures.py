@@ -11,7 +11,7 @@ from pliant.experiments.macchelli2007.mechanisms import CHAIN_TARGET, SERIAL_TAR
 from pliant.model.state import Array
 from pliant.results import Trajectory
 from pliant.results.observables import POSITION
-from pliant.view.figures.style import FAINT, INK, color, styled, time_axis, time_bar, time_colors
+from pliant.view.figures.style import FAINT, INK, PAGE, color, styled, time_axis, time_bar, time_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def draw_mechanisms(serial: Serial, chain: Chain) -> dict[str, Figure]:
 
 def two_links(serial: Serial) -> Figure:
     """Fig. 9: strobed shapes of the arm, and its joints by both elements."""
-    with styled(9.6, 4.2) as figure:
+    with styled(PAGE, 4.2) as figure:
         shapes, joints = figure.subplots(1, 2)
         strobe(figure, shapes, serial.pose, "two links: the first instants, and the end (dotted)")
         shown = serial.pose.time <= SHOWN
@@ -57,14 +57,14 @@ def two_links(serial: Serial) -> Figure:
 
 def closed_chain(chain: Chain) -> Figure:
     """Fig. 10: strobed shapes of the chain, and its driven joints."""
-    with styled(9.6, 4.2) as figure:
+    with styled(PAGE, 4.2) as figure:
         shapes, joints = figure.subplots(1, 2)
         strobe(figure, shapes, chain.driven, "closed chain: the first instants, and the end (dotted)")
         shapes.plot(*far_corner(chain.driven)[: strobed(chain.driven), :2].T, color=FAINT, zorder=0)
         angles, shown = drives(chain.driven), chain.driven.time <= SHOWN
         for k, target in enumerate(CHAIN_TARGET):
             name = ("right_drive", "left_drive")[k]
-            joints.plot(chain.driven.time[shown], angles[shown, k], color=color(k), label=name)
+            joints.plot(chain.driven.time[shown], angles[shown, k], ("-", "--")[k], color=color(k), label=name)
             joints.axhline(target, color=INK, linewidth=0.6, linestyle=":", zorder=0)
         finish_joints(joints, chain.driven, "driven joints after the step")
     return figure
@@ -72,7 +72,7 @@ def closed_chain(chain: Chain) -> Figure:
 
 def readings(serial: Serial, chain: Chain) -> Figure:
     """The joint errors if tau_D is a time that multiplies K_P, and if it is the damper itself."""
-    with styled(9.6, 4.2) as figure:
+    with styled(PAGE, 4.2) as figure:
         for axes, time_constant, damper, target, title in zip(
             figure.subplots(1, 2),
             (serial.pose, chain.driven),
@@ -84,16 +84,17 @@ def readings(serial: Serial, chain: Chain) -> Figure:
             shown = damper.time <= SHOWN
             for run, width, words in ((damper, 0.7, "a damper"), (time_constant, 1.8, "a time")):
                 for k, (angle, goal) in enumerate(zip(driven_angles(run).T, target, strict=True)):
-                    shade = FAINT if width < 1.0 and k == 0 else color(k + 2 * (width < 1.0))
                     axes.plot(
                         run.time[shown],
                         goal - angle[shown],
-                        color=shade,
+                        ("-", "--")[k],
+                        color=color(k + 4 * (width < 1.0)),
                         linewidth=width,
                         label=f"joint {k + 1}, $\\tau_D$ is {words}",
                     )
             axes.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-            axes.set_title(f"{title}: joint error [rad]")
+            axes.set_title(f"{title}: joint error")
+            axes.set_ylabel("angle [rad]")
             time_axis(axes, damper.time[shown])
             axes.legend()
     return figure
@@ -120,6 +121,7 @@ def strobe(figure: Figure, axes: Axes, run: Trajectory, title: str) -> None:
             axes.plot(*link.position[n, :, :2].T, color=shade, linewidth=1.8)
             axes.plot(*link.position[n, 0, :2], "o", color=shade, markersize=2.6)
     axes.set_aspect("equal", adjustable="datalim")
+    axes.locator_params(nbins=6)
     axes.set_title(title)
     axes.set_xlabel(POSITION["x"].label)
     axes.set_ylabel(POSITION["y"].label)

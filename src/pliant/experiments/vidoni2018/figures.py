@@ -11,7 +11,7 @@ from pliant.experiments.vidoni2018.computed import Computed
 from pliant.experiments.vidoni2018.convergence import MODES, PER_ROD
 from pliant.experiments.vidoni2018.frame import FOUR, PAPER, Case, elastic_frame
 from pliant.experiments.vidoni2018.responses import HALF_PULSE, Input, Response, pulse
-from pliant.view.figures.style import FAINT, INK, color, styled, time_axis
+from pliant.view.figures.style import COLUMN, FAINT, INK, PAGE, color, line, mark, styled, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ MILLI = 1e3
 SHOWN = 400.0  # Hz
 HERTZ, AMPLITUDE, ACCELERATION = "frequency [Hz]", "amplitude [m/s²]", "acceleration [m/s²]"
 MARKS = "osD"
+FLOOR = 1e-9  # errors below it are drawn there, as the title says
 SMALL: dict[str, Any] = {"markersize": 4.0, "linewidth": 1.2}
 
 
@@ -41,7 +42,7 @@ def draw(made: Computed) -> dict[str, Figure]:
 
 def frame() -> Figure:
     """Figure 2: nodes of both meshes; rod 2 is parallel to the hinge."""
-    with styled(6.4, 4.2) as figure:
+    with styled(COLUMN, 4.0) as figure:
         axes = figure.subplots()
         for k, elements in enumerate((2, 4)):
             nodes = np.array([node.position for node in elastic_frame(elements // 2).frames]) + 0.012 * k
@@ -61,7 +62,7 @@ def frame() -> Figure:
 def torque() -> Figure:
     """Figure 3: the pulse, with a size and a length of our own."""
     time = np.linspace(-0.02, 0.14, 1601)
-    with styled(6.4, 2.8) as figure:
+    with styled(COLUMN, 2.4) as figure:
         axes = figure.subplots()
         axes.plot(time, np.ravel(pulse().evaluate(time)), color=color(0))
         axes.set_title(f"torque on the hinge, {HALF_PULSE * MILLI:.0f} ms to and fro")
@@ -72,7 +73,7 @@ def torque() -> Figure:
 
 def gravity(made: Computed) -> Figure:
     """Figure 4, for both starts."""
-    with styled(8.6, 9.6) as figure:
+    with styled(PAGE, 9.6) as figure:
         grid = figure.subplots(4, 1)
         for (upper, lower), given in zip((grid[:2], grid[2:]), (Input.UNDEFORMED, Input.BALANCED)):
             _acceleration(upper, made.seen[given], given.value)
@@ -82,7 +83,7 @@ def gravity(made: Computed) -> Figure:
 
 def torque_response(made: Computed) -> Figure:
     """Figure 6."""
-    with styled(8.6, 5.4) as figure:
+    with styled(PAGE, 5.4) as figure:
         upper, lower = figure.subplots(2, 1)
         _acceleration(upper, made.seen[Input.TORQUE], Input.TORQUE.value)
         _spectrum(lower, made, Input.TORQUE, "VII")
@@ -108,7 +109,7 @@ def _spectrum(axes: Axes, made: Computed, given: Input, table: str) -> None:
     for k, case in enumerate(PAPER):
         seen = made.seen[given][case]
         inside = (seen.frequency > 0.0) & (seen.frequency < SHOWN)
-        axes.loglog(seen.frequency[inside], seen.amplitude[inside], color=color(k), linewidth=0.8, label=str(case))
+        axes.loglog(seen.frequency[inside], seen.amplitude[inside], linewidth=0.9, label=str(case), **line(k))
     axes.set_title(f"its spectrum; dashed are peaks of Table {table}, {FOUR}")
     axes.set_xlabel(HERTZ)
     axes.set_ylabel(AMPLITUDE)
@@ -119,7 +120,7 @@ def _spectrum(axes: Axes, made: Computed, given: Input, table: str) -> None:
 def times(made: Computed, given: Input) -> Figure:
     """Figures 5 and 7: published and measured times against the number of modes."""
     printed = timings.published().runs[given]
-    with styled(8.6, 5.0) as figure:
+    with styled(PAGE, 5.0) as figure:
         left, right = figure.subplots(1, 2)
         for k, (name, row) in enumerate(timings.ROWS.items()):
             cases = [case for case in printed if (case.elements, case.exported) == row]
@@ -156,15 +157,15 @@ def _words(row: str) -> str:
 def convergence(made: Computed) -> Figure:
     """Resonance frequencies against modes of four elements, and against elements."""
     whole = made.convergence
-    with styled(8.6, 4.6) as figure:
+    with styled(PAGE, 4.6) as figure:
         left, right = figure.subplots(1, 2)
         for k in range(6):
             error = whole.modes[:, k] / whole.modes[-1, k] - 1.0
-            left.semilogy(MODES, np.maximum(error, 1e-9), marker=".", color=color(k), label=f"f{k + 1}")
-            for line, found in zip(("-", "--"), whole.elements.values()):
+            left.semilogy(MODES, np.maximum(error, FLOOR), label=f"$f_{k + 1}$", **mark(k), **SMALL)
+            for dashes, found in zip(("-", "--"), whole.elements.values()):
                 apart = np.abs(found[:, k] / whole.beam[k] - 1.0)
-                right.loglog(2 * np.array(PER_ROD), apart, line, marker=".", color=color(k))
-        left.set_title("modes of 4 elements, against all 30")
+                right.loglog(2 * np.array(PER_ROD), apart, dashes, **mark(k), **SMALL)
+        left.set_title("modes of 4 elements, against all 30; $10^{-9}$ is zero")
         left.set_xlabel("modes, 6 rigid ones among them")
         left.set_ylabel("relative error of frequency")
         left.legend(ncols=2)
@@ -172,8 +173,8 @@ def convergence(made: Computed) -> Figure:
         right.set_xlabel("elements of the frame")
         right.set_xticks(2 * np.array(PER_ROD), [str(2 * count) for count in PER_ROD])
         right.minorticks_off()
-        for line, words in zip(("-", "--"), whole.elements):
-            right.plot([], [], line, color=INK, label=words)
+        for dashes, words in zip(("-", "--"), whole.elements):
+            right.plot([], [], dashes, color=INK, label=words)
         right.legend(loc="lower left")
     return figure
 
@@ -185,11 +186,11 @@ def exact_links(made: Computed) -> Figure:
         "geometrically exact": made.exact,
         str(FOUR): made.seen[Input.UNDEFORMED][FOUR],
     }
-    with styled(8.6, 3.6) as figure:
+    with styled(PAGE, 3.6) as figure:
         axes = figure.subplots()
         for k, (words, seen) in enumerate(cases.items()):
             inside = (seen.frequency > 0.0) & (seen.frequency < 200.0)
-            axes.semilogy(seen.frequency[inside], seen.amplitude[inside], color=color(k), linewidth=0.9, label=words)
+            axes.semilogy(seen.frequency[inside], seen.amplitude[inside], linewidth=1.0, label=words, **line(k))
         axes.set_title("spectrum of the tip's acceleration along z, gravity, undeformed start")
         axes.set_xlabel(HERTZ)
         axes.set_ylabel(AMPLITUDE)
@@ -201,13 +202,14 @@ def exact_links(made: Computed) -> Figure:
 
 def literal(made: Computed) -> Figure:
     """Energy and tip by (5) and (6) as printed."""
-    with styled(8.6, 4.6) as figure:
+    with styled(COLUMN, 4.0) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
         for k, (words, fall) in enumerate({"full equations": made.full, "(5), (6) as printed": made.literal}.items()):
             upper.plot(fall.time, MILLI * (fall.energy - fall.energy[0]), color=color(k), label=words)
         upper.set_ylabel("energy [mJ]")
         upper.set_title("change of energy, nothing but gravity acting")
-        upper.legend()
+        upper.set_ylim(top=1.5 * upper.get_ylim()[1])  # room for the names
+        upper.legend(loc="upper center", ncols=2)
         away = np.linalg.norm(made.literal.tip - made.full.tip, axis=1)
         lower.plot(made.full.time, MILLI * away, color=color(1))
         lower.set_title("distance of both tips")

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.view.figures.style import FAINT, INK, SPACE, best_view, choose_projection, color, map_axes, styled
+from pliant.view.figures.style import (
+    COLUMN,
+    FAINT,
+    INK,
+    PAGE,
+    SPACE,
+    best_view,
+    choose_projection,
+    color,
+    map_axes,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
@@ -19,7 +30,9 @@ if TYPE_CHECKING:
 
 def draw_frequency_response(response: FrequencyResponse) -> Figure:
     """Magnitude above, phase below, over a logarithmic axis of frequency where all frequencies are positive."""
-    with styled(6.6, 5.0) as figure:
+    from matplotlib.ticker import MultipleLocator
+
+    with styled(COLUMN, 4.0) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
         upper.semilogy(response.frequency, response.magnitude, color=color(0))
         marks = (("resonance", response.resonances, "-"), ("antiresonance", response.antiresonances, ":"))
@@ -28,10 +41,13 @@ def draw_frequency_response(response: FrequencyResponse) -> Figure:
                 label = "" if k else name
                 upper.axvline(each.frequency, color=FAINT, linestyle=dashes, linewidth=1.0, zorder=0, label=label)
         if any(found for _, found, _ in marks):
-            upper.legend(loc="lower left")
+            figure.legend(loc="outside lower center", ncols=2)
         upper.set_ylabel(response.magnitude_label)
         upper.set_title(f"{response.input} to {response.output}")
-        lower.plot(response.frequency, np.degrees(response.phase), color=color(0))
+        phase = np.degrees(response.phase)
+        lower.plot(response.frequency, phase, color=color(0))
+        lower.yaxis.set_major_locator(MultipleLocator(90.0 * max(1, round(float(np.ptp(phase)) / 540.0))))
+        lower.set_ylim(float(phase.min()) - 20.0, float(phase.max()) + 20.0)
         lower.set_ylabel("phase [deg]")
         lower.set_xlabel("frequency [Hz]")
         if response.frequency[0] > 0.0:
@@ -52,7 +68,7 @@ def draw_mode_shapes(modes: Modes, count: int = 6) -> Figure:
     shown = min(count, len(modes.eigenvalue))
     columns = min(3, shown)
     rows = ceil(shown / columns)
-    with styled(3.1 * columns, 2.9 * rows) as figure:
+    with styled(COLUMN if columns == 1 else PAGE, 2.9 * rows) as figure:
         panels = figure.subfigures(rows, columns, squeeze=False).ravel()
         for mode in range(shown):
             _draw_mode(panels[mode], modes, mode)

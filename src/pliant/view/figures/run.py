@@ -30,8 +30,8 @@ def draw_shape(trajectory: Trajectory, flashes: int = 14, tip: str | None = None
     wanted = np.linspace(time[0], time[-1], flashes)
     seen = np.unique(np.argmin(np.abs(time[None, :] - wanted[:, None]), axis=1)).tolist()
     colors = style.time_colors(time).to_rgba(time[seen])
-    with styled(6.6, 5.6) as figure:
-        axes = style.map_axes(figure, projection, positions)
+    with styled(style.COLUMN, 4.2) as figure:
+        axes = style.map_axes(figure, projection, positions, zoom=0.85)
         axes.plot(*projection.of(trajectory.tip_of(tip).position).T, color=style.FAINT, linewidth=0.9, zorder=1)
         for order, (index, shade) in enumerate(zip(seen, colors, strict=True)):
             for link in trajectory.links:
@@ -54,10 +54,10 @@ def draw_motion(trajectory: Trajectory, tip: str | None = None) -> Figure:
     units = sorted({unit.position for unit in trajectory.joint_units}, reverse=True)
     rows = 2 * len(units)
     if not units:
-        with styled(5.0, 4.0) as figure:
+        with styled(style.COLUMN, 3.8) as figure:
             _tip_path(figure, trajectory, tip)
         return figure
-    with styled(9.6, max(4.2, 1.9 * rows)) as figure:
+    with styled(style.PAGE, max(4.2, 1.9 * rows)) as figure:
         left, right = np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.2, 1.0), wspace=0.03)))
         panels = left.subplots(rows, 1, sharex=True, squeeze=False)
         for row, axes in enumerate(panels[:, 0]):
@@ -123,7 +123,7 @@ def draw_loads(trajectory: Trajectory, tip: str | None = None) -> Figure:
     units = sorted({unit.position for unit in trajectory.joint_units}, reverse=True)
     stresses = {name: each for name, each in trajectory.stresses.items() if not each.reason}
     rows = len(units) + 1 + bool(stresses)
-    with styled(7.4, 0.6 + 2.0 * (rows + bool(stresses))) as figure:
+    with styled(style.COLUMN, 0.5 + 1.75 * (rows + bool(stresses))) as figure:
         grid = figure.add_gridspec(rows + bool(stresses), 1)
         panels = [figure.add_subplot(grid[0])]
         panels += [figure.add_subplot(grid[row], sharex=panels[0]) for row in range(1, rows)]
@@ -146,7 +146,7 @@ def _efforts(axes: Axes, trajectory: Trajectory, unit: str) -> None:
     for order, (name, effort) in enumerate(values.items()):
         axes.plot(trajectory.time, without_noise(effort, scale), label=name, **style.line(order))
     kind = trajectory.joint_units[_of_unit(trajectory, unit)[0]].effort("joint")
-    axes.set_title(f"{kind.symbol} of joints")
+    axes.set_title(f"{kind.symbol} of joints, {'means over steps' if scale > 0.0 else 'zero all the time'}")
     axes.set_ylabel(kind.label)
     style.legend_beside(axes)
 
@@ -157,16 +157,25 @@ def _deflection(axes: Axes, trajectory: Trajectory, link: str | None) -> None:
     for k, observable in enumerate(DEFLECTION.values()):
         deflection = without_noise(chosen.deflection[:, k], scale)
         axes.plot(trajectory.time, deflection, label=observable.symbol, **style.line(k))
-    axes.set_title(f"deflection of the tip of {chosen.link} from the undeformed arm")
+    axes.set_title(f"deflection of the tip of {chosen.link}{_doubt(trajectory)}")
     axes.set_ylabel(f"deflection [{DEFLECTION['x'].unit}]")
     style.legend_beside(axes)
+
+
+def _doubt(trajectory: Trajectory) -> str:
+    """Words on deflections that are smaller than the error of the tips, as those of stiff arms at a low accuracy."""
+    error = trajectory.error
+    largest = float(np.linalg.norm(trajectory.tip_deflection, axis=1).max(initial=0.0))
+    if error is None or not np.isfinite(error.total) or not 0.0 < largest < error.total:
+        return ""
+    return f"\nnot resolved: tips are off by up to {error.total:.1g} m"
 
 
 def _stress(axes: Axes, trajectory: Trajectory) -> None:
     for k, (name, stress) in enumerate(trajectory.stresses.items()):
         if not stress.reason:
             axes.plot(trajectory.time, stress.largest.max(axis=1) / MEGA, label=name, **style.line(k))
-    axes.set_title(f"{STRESS.symbol} of each link")
+    axes.set_title(f"{STRESS.symbol} of each link{_doubt(trajectory)}")
     axes.set_ylabel("stress [MPa]")
     style.legend_beside(axes)
 
@@ -190,7 +199,7 @@ VISIBLE = 1e-4
 
 def draw_ledger(trajectory: Trajectory) -> Figure:
     """Energies held and lost against energy supplied, the works that supplied it, and the residual."""
-    with styled(7.4, 7.0) as figure:
+    with styled(style.COLUMN, 6.2) as figure:
         held, works, residual = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1.5, 1.0))
         _held_and_lost(held, trajectory)
         _works(works, trajectory)
@@ -243,7 +252,7 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
     style.legend_beside(axes)
 
 
-COLUMN, ALL_COLUMNS = (2.7, 4.0), 8.1  # inches: bounds of the width of a link, and room for all links
+MOST_COLUMNS = 3  # links beside each other: the text of more would be too small in print
 # A strain that never holds this share of the largest energy per length is left out unless asked for.
 WORTH_SHOWING = 1e-3
 
@@ -254,24 +263,42 @@ def draw_strains(
     links: tuple[str, ...] = (),
     components: tuple[str, ...] = (),
 ) -> Figure:
-    """One column per flexible link, one row per strain, one line per station (as a share of the length).
+    """One panel per flexible link and strain, one line per station (as a share of the length).
 
-    Without ``links`` and ``components`` the links that deform and the strains that hold energy are shown.
+    Without ``links`` and ``components`` the links that deform and the strains that hold energy are shown. Up to three
+    links stand beside each other, further ones below; all panels of a strain have the same scale.
     """
     _refuse(stations, components)
     shown = [trajectory.link(name) for name in links] or [link for link in trajectory.links if np.any(link.strain)]
     shown = shown or list(trajectory.links[:1])
-    rows = components or _worth_showing(shown)
-    width = float(np.clip(ALL_COLUMNS / len(shown), *COLUMN))
-    with styled(1.5 + width * len(shown), 1.0 + 2.1 * len(rows)) as figure:
-        grid = figure.subplots(len(rows), len(shown), sharex=True, sharey="row", squeeze=False)
-        for column, link in enumerate(shown):
-            for row, component in enumerate(rows):
-                _lines(grid[row, column], trajectory, link, component, stations)
-                grid[row, column].label_outer()
-            grid[0, column].set_title(link.name)
-            grid[0, column].legend(loc="upper right", ncols=len(stations), columnspacing=0.9, handlelength=0.9)
+    strains = components or _worth_showing(shown)
+    blocks = -(-len(shown) // MOST_COLUMNS)
+    columns = -(-len(shown) // blocks)
+    width = style.COLUMN if columns == 1 else style.PAGE
+    with styled(width, 0.6 + 2.0 * len(strains) * blocks) as figure:
+        cells = figure.add_gridspec(len(strains) * blocks, columns)
+        scales: dict[str, Axes] = {}  # the first panel of each strain
+        for k, link in enumerate(shown):
+            block, column = divmod(k, columns)
+            for row, strain in enumerate(strains):
+                place = cells[block * len(strains) + row, column]
+                axes = figure.add_subplot(place, sharey=scales.get(strain))
+                scales.setdefault(strain, axes)
+                _lines(axes, trajectory, link, strain, stations)
+                _outer_labels(axes, lowest=row == len(strains) - 1 and k + columns >= len(shown), first=column == 0)
+                if row == 0:
+                    axes.set_title(link.name)
+                    # beside the name of the link, where it hides no line
+                    axes.legend(loc="lower right", bbox_to_anchor=(1.02, 0.98), ncols=len(stations), columnspacing=0.9)
     return figure
+
+
+def _outer_labels(axes: Axes, lowest: bool, first: bool) -> None:
+    """Words and numbers only at the lowest panels and those of the first column."""
+    axes.tick_params(labelbottom=lowest, labelleft=first)
+    axes.xaxis.label.set_visible(lowest)
+    axes.yaxis.label.set_visible(first)
+    axes.yaxis.get_offset_text().set_visible(first)
 
 
 def _lines(
@@ -280,11 +307,13 @@ def _lines(
     index = list(STRAIN).index(component)
     for k, share in enumerate(stations):
         nearest = int(np.argmin(np.abs(link.station - share * link.station[-1])))
-        label = f"{STATION.symbol} = {link.station[nearest]:.3g} {STATION.unit}"
+        # the symbol once and the unit once, so that a row of stations fits above a narrow panel
+        label = f"{link.station[nearest]:.3g}"
+        label = f"{STATION.symbol} = {label}" if k == 0 else label
+        label = f"{label} {STATION.unit}" if k == len(stations) - 1 else label
         values = without_noise(link.strain[:, nearest, index])
         axes.plot(trajectory.time, values, label=label, **style.line(k))
     axes.set_ylabel(f"{STRAIN[component].meaning}\n{STRAIN[component].label}")
-    axes.margins(y=0.18)
     time_axis(axes, trajectory.time)
 
 

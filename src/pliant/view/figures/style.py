@@ -60,9 +60,15 @@ def choose_projection(points: Array) -> Projection:
 
 INK = "#22303c"
 FAINT = "#b8c1c9"
-PALETTE = ("#1f6f9f", "#d1603d", "#3f8f5b", "#8a5a9e", "#c9972b", "#2bb3b8", "#d4598f", "#7d4f2b", "#9bb02e", "#5c6b78")
+# Dark and light by turns, so that two neighbours differ in grey print too; every further two have dashes of their own.
+PALETTE = ("#1f6f9f", "#ec8146", "#256b44", "#c9972b", "#7d4a94", "#2bb3b8", "#a8346a", "#9bb02e", "#7d4f2b", "#93a1ad")
+DASHES = ("-", "--", "-.", ":", (0, (5.0, 1.2, 1.0, 1.2, 1.0, 1.2)))
+MARKS = ("o", "s", "D", "^", "v", "P", "<", ">", "h", "*")
 TIME_COLORS, LAST_COLOR = "plasma", 0.7  # the rest of this map would hardly be seen on white
-PIXELS_PER_INCH = 160
+# Inches. All text of a figure that is COLUMN wide is at least 6 points high in a column of 8 cm, and of one that is
+# PAGE wide in a page of 16 cm.
+COLUMN, PAGE = 4.8, 9.6
+PIXELS_PER_INCH = 200  # 300 in print
 
 LOOK = Path(__file__).with_name("look.mplstyle")
 
@@ -103,8 +109,13 @@ def color(index: int) -> str:
 
 
 def line(index: int) -> dict[str, Any]:
-    """Colour and dashes of one of many lines: no two of the first thirty alike."""
-    return {"color": color(index), "linestyle": ("-", "--", ":")[index // len(PALETTE) % 3]}
+    """Colour and dashes of one of many lines: no two of the first thirty alike, nor of the first ten in grey."""
+    return {"color": color(index), "linestyle": DASHES[(index // 2 + 2 * (index // len(PALETTE))) % len(DASHES)]}
+
+
+def mark(index: int) -> dict[str, Any]:
+    """Colour and shape of the dots of one of many rows."""
+    return {"color": color(index), "marker": MARKS[index % len(MARKS)]}
 
 
 ROUNDING = 1e-13  # part of a scale below which numbers are rounding
@@ -197,11 +208,12 @@ def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int, view
     for name, centre, reach, observable in zip("xyz", middle, half, SPACE.observables):
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        axis.set_major_locator(MaxNLocator(ticks or 4))
-        axis.set_tick_params(pad=4.0 if name == "z" else 1.0)
+        # short axes have fewer numbers, which would fall on each other
+        axis.set_major_locator(MaxNLocator(max(2, round((ticks or 4) * reach / half.max()))))
+        axis.set_tick_params(pad=8.0 if name == "z" else 1.0)
         if not ticks:
             axis.set_ticklabels([])
-        axis.labelpad = 5.0 if ticks else -11.0
+        axis.labelpad = (13.0 if name == "z" else 7.0) if ticks else -11.0
         getattr(axes, f"set_{name}lim")(centre - reach, centre + reach)
         getattr(axes, f"set_{name}label")(observable.label)
     axes.set_box_aspect(tuple(half), zoom=zoom)

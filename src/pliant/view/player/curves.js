@@ -101,7 +101,7 @@ class Curves {
       ink.strokeStyle = color;
       ink.setLineDash(dash);
       ink.beginPath();
-      for (const i of seen(curve.values, plot.width)) ink.lineTo(toX(run.time.array[i]), toY(curve.values.array[i]));
+      for (const i of lowestAndHighest(curve.values, plot.width)) ink.lineTo(toX(run.time.array[i]), toY(curve.values.array[i]));
       ink.stroke();
     }
   }
@@ -144,7 +144,7 @@ class Curves {
 }
 
 // Which points of a curve are drawn: all, or where there are several to a pixel the lowest and highest of them.
-function seen({ array, count }, width) {
+function lowestAndHighest({ array, count }, width) {
   const each = Math.max(1, Math.floor(count / (2 * width)));
   const found = [];
   for (let from = 0; from < count; from += each) {

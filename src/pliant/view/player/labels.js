@@ -28,6 +28,12 @@ class Labels {
     return at && Math.abs(at[2]) <= 1 ? [(0.5 + at[0] / 2) * this.size[0], (0.5 - at[1] / 2) * this.size[1]] : null;
   }
 
+  // A place with room for a word about it, or null.
+  inside(place) {
+    const [width, height] = this.size;
+    return place && place[0] > 18 && place[0] < width - 18 && place[1] > 9 && place[1] < height - 9 ? place : null;
+  }
+
   // Along the two edges of a square under the motion that are nearest to the eye.
   metres(camera, matrix, colors) {
     const { scene, spacing, ink } = this;
@@ -38,33 +44,37 @@ class Labels {
     const middle = [east, north].map((axis) => Math.round(dot(scene.center, axis) / spacing) * spacing);
     ink.fillStyle = colors.quiet;
     this.written = [];
-    [[east, north, 0], [north, east, 1]].forEach(([axis, other, k]) => {
+    const along = [[east, north, 0], [north, east, 1]].map(([axis, other, k]) => {
       // the near edge, or the far one where the near one is not in the picture
       const side = Math.sign(dot(eye, other) || 1);
       const edges = [side, -side].map((sign) => middle[1 - k] + sign * (half + 0.35 * spacing));
-      const inside = (at) => {
-        const place = this.onScreen(matrix, add(floor, add(scaled(axis, middle[k]), scaled(other, at))));
-        return place && place[0] > 0 && place[0] < this.size[0] && place[1] > 0 && place[1] < this.size[1] - 20;
-      };
-      const edge = edges.find(inside);
-      if (edge === undefined) return;
+      const place = (at, edge) =>
+        this.inside(this.onScreen(matrix, add(floor, add(scaled(axis, at), scaled(other, edge)))));
+      const edge = edges.find((each) => place(middle[k], each));
+      if (edge === undefined) return { numbers: [], ends: [] };
       const sign = axis.find((x) => x !== 0); // level axes may point against those of the world
+      const numbers = [];
       for (let at = middle[k] - half; at <= middle[k] + half + 1e-9 * half; at += spacing) {
-        const p = add(floor, add(scaled(axis, at), scaled(other, edge)));
-        const place = this.onScreen(matrix, p);
-        this.write(short(Math.round((sign * at) / (0.1 * spacing)) * 0.1 * spacing + 0, 3), place);
+        const value = Math.round((sign * at) / (0.1 * spacing)) * 0.1 * spacing + 0;
+        numbers.push([short(value, 3), place(at, edge)]);
       }
-      const name = "xyz"[axis.findIndex((x) => x !== 0)];
-      const end = add(floor, add(scaled(axis, middle[k] + half + 0.7 * spacing), scaled(other, edge)));
-      this.write(`${name} [m]`, this.onScreen(matrix, end));
+      const ends = [1, -1].map((way) => place(middle[k] + way * (half + 0.7 * spacing), edge));
+      return { name: "xyz"[axis.findIndex((x) => x !== 0)], numbers, ends };
     });
+    // names stand behind either end, or with a number where both ends are out of the picture; numbers give way to them
+    for (const { name, numbers, ends } of along) {
+      ends.some((at) => this.write(`${name} [m]`, at)) ||
+        [...numbers].reverse().some(([value, at]) => this.write(`${name} = ${value} m`, at));
+    }
+    for (const { numbers } of along) numbers.forEach(([value, at]) => this.write(value, at));
   }
 
-  // Words that keep clear of those written before.
+  // Words that keep clear of those written before; whether there was room.
   write(words, place) {
-    if (!place || this.written.some((other) => Math.hypot(place[0] - other[0], 1.6 * (place[1] - other[1])) < 34)) return;
+    if (!place || this.written.some(({ at }) => Math.hypot(place[0] - at[0], 1.6 * (place[1] - at[1])) < 34)) return false;
     this.ink.fillText(words, ...place);
-    this.written.push(place);
+    this.written.push({ words, at: place });
+    return true;
   }
 
   axes(camera, colors) {

@@ -220,5 +220,5 @@ function drawLegend(player) {
   }
   const ends = signed ? [-top, 0, top] : [0, top / 2, top];
   const scale = make("div", { class: "scale" }, ...ends.map((v) => make("span", {}, short(v * factor))));
-  place.replaceChildren(make("b", {}, shown ? `${name} [${shown}]` : name), bar, scale, make("small", {}, `${inSymbols(meaning)}; the scale is the largest of ${player.scene.live ? "the last 20 s" : "all times"}`));
+  place.replaceChildren(make("b", {}, shown ? `${name} [${shown}]` : name), bar, scale, make("small", {}, `${inSymbols(meaning)}; the scale is the largest of ${player.scene.live ? "the last 20\u00a0s" : "all times"}`));
 }
