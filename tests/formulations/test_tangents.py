@@ -81,7 +81,7 @@ def test_gyroscopic_matrix_is_the_derivative_of_the_gyroscopic_wrench():
     zero = (0.0,) * 6
 
     def wrench(x):
-        return np.array(inertial_wrench(M, 0, tuple(x), zero, zero[:3]))
+        return np.array(inertial_wrench(M[0], False, tuple(x), zero, zero[:3]))
 
     step = 1e-6
     columns = [(wrench(V + step * d) - wrench(V - step * d)) / (2 * step) for d in np.eye(6)]

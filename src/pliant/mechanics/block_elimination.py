@@ -57,15 +57,25 @@ def parts_of(dtype: type) -> int:
     return 2 if np.dtype(dtype).kind == "c" else 1
 
 
-class Factors(NamedTuple):
-    """Factorisations, the first index counts them; all arrays of one number type but ``pose`` and ``Ad``."""
+EVERY = (0, 1, 2, 3, 4, 5)
 
+
+class Factors(NamedTuple):
+    """Factorisations, the first index counts them; all arrays of one number type but ``pose`` and ``Ad``.
+
+    Own nodes of an element have c p numbers: the c components of twists that may move, three in plane motion. Rows of
+    XY and W_rows come in pairs; where their number is odd, one of zeros follows.
+    """
+
+    keep: NDArray[np.int64]  # (c,) components of twists that may move
+    own: NDArray[np.int64]  # (cp or one more,) where the numbers of own nodes stand behind those of the first node
+    first: NDArray[np.int64]  # (c or one more,) the same of the first node
     parts: NDArray[np.int64]  # (k,) 1 where a factorisation is real even if the numbers are complex
     unit: Numbers  # (1,) the imaginary unit, zero for real numbers
-    XY: NDArray[np.float64]  # (k, elements, 6p, parts, 6p + 6) rows of (X^T, (A_rf X)^T), parts apart
-    W: Numbers  # (k, elements, 6p, 6) X A_fr
-    W_rows: NDArray[np.float64]  # (k, elements, 6, parts, 6p) the rows of its transpose, parts apart like XY
-    X_tip: Numbers  # (k, elements, 6p, 6) columns of X that belong to the element's last node
+    XY: NDArray[np.float64]  # (k, elements, cp, parts, cp + c) rows of (X^T, (A_rf X)^T), parts apart
+    W: Numbers  # (k, elements, cp, c) X A_fr
+    W_rows: NDArray[np.float64]  # (k, elements, c, parts, cp) the rows of its transpose, parts apart like XY
+    X_tip: Numbers  # (k, elements, cp, c) columns of X that belong to the element's last node
     Y_tip: Numbers  # (k, elements, 6, 6) the same of A_rf X
     to_tip_load: Numbers  # (k, nodes, 6, 6) answer of the nodes to a load at the link's tip, root held
     to_root: Numbers  # (k, nodes, 6, 6) minus the answer of the nodes to a motion of the link's root
@@ -79,17 +89,19 @@ class Factors(NamedTuple):
     kappa: Numbers  # (k, links)
     beta: Numbers  # (k, links) right side of the joint row, kept between the two sweeps of a solve
     tip: Numbers  # (k, links, 6) tip increments with the root held, kept likewise
-    sums: NDArray[np.float64]  # (2, 6p + 6) scratch
-    swaps: NDArray[np.int64]  # (6p,) scratch
+    sums: NDArray[np.float64]  # (2, cp + c) scratch
+    swaps: NDArray[np.int64]  # (cp,) scratch
     work: Numbers  # (4, 6, 6) scratch
     pose: NDArray[np.float64]  # (1, links, 12) child in parent at the factorisation
     Ad: NDArray[np.float64]  # (1, links, 6, 6)
 
 
-def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, dtype: type) -> Factors:
-    """Room for ``count`` factorisations."""
-    n, parts, z = 6 * degree, parts_of(dtype), np.zeros
-    of_elements = {"W": (elements, n, 6), "X_tip": (elements, n, 6), "Y_tip": (elements, 6, 6)}
+def new_factors(count: int, sizes: tuple[int, int, int, int], dtype: type, keep: tuple[int, ...] = EVERY) -> Factors:
+    """Room for ``count`` factorisations of so many links, elements, nodes and numbers per own node of an element."""
+    (links, elements, nodes, degree), c = sizes, len(keep)
+    n, parts, z = c * degree, parts_of(dtype), np.zeros
+    own = [6 * node + component for node in range(1, degree + 1) for component in keep]
+    of_elements = {"W": (elements, n, c), "X_tip": (elements, n, c), "Y_tip": (elements, 6, 6)}
     of_nodes = dict.fromkeys(("to_tip_load", "to_root"), (nodes, 6, 6))
     of_links = dict.fromkeys(("C0", "C", "Y_T", "K", "D"), (links, 6, 6)) | dict.fromkeys(
         ("CS", "SC", "tip"), (links, 6)
@@ -99,9 +111,12 @@ def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, 
         **{name: z((count, *shape), dtype) for name, shape in shapes.items()},
         parts=np.full(count, parts),
         unit=np.full(1, 1j if parts == 2 else 0.0, dtype),
-        XY=z((count, elements, n, parts, n + 6)),
-        W_rows=z((count, elements, 6, parts, n)),
-        sums=z((2, n + 6)),
+        keep=np.array(keep),
+        own=np.array(own + own[: n % 2]),
+        first=np.array(keep + keep[: c % 2]),
+        XY=z((count, elements, n + n % 2, parts, n + c)),
+        W_rows=z((count, elements, c + c % 2, parts, n)),
+        sums=z((2, n + c)),
         swaps=z(n, np.int64),
         work=z((4, 6, 6), dtype),
         pose=z((1, links, 12)),
@@ -195,23 +210,23 @@ def subtract_row(rows: Rows, parts: int, i: int, k: int) -> None:
 
 @inner_kernel
 def condense_element(A, element, factors, k):
-    """Eliminate the own nodes of an element from A (its first six rows and columns belong to its first node).
+    """Eliminate the own nodes of an element from A (its first c rows and columns belong to its first node).
 
     The condensed matrix of the first node is left in the last scratch matrix; False if singular.
     """
-    n = factors.XY.shape[2]
+    n, c = factors.swaps.shape[0], factors.keep.shape[0]
     parts, XY, W_rows = factors.parts[k], factors.XY[k, element], factors.W_rows[k, element]
     for j in range(n):
         for i in range(n):
-            store_parts(XY, parts, j, i, A[6 + i, 6 + j])
-        for i in range(6):
-            store_parts(XY, parts, j, n + i, A[i, 6 + j])
-    if not solve_in_place(XY, parts, factors.swaps):
+            store_parts(XY, parts, j, i, A[c + i, c + j])
+        for i in range(c):
+            store_parts(XY, parts, j, n + i, A[i, c + j])
+    if not solve_in_place(XY[:n], parts, factors.swaps):
         return False
     W_rows[:] = 0.0
-    for i in range(6):
+    for i in range(c):
         for m in range(n):
-            a, b = A[6 + m, i].real, A[6 + m, i].imag
+            a, b = A[c + m, i].real, A[c + m, i].imag
             if parts == 2 and (a != 0.0 or b != 0.0):
                 for j in range(n):
                     W_rows[i, 0, j] += a * XY[m, 0, j] - b * XY[m, 1, j]
@@ -226,19 +241,20 @@ def condense_element(A, element, factors, k):
 @inline_kernel
 def copy_condensed(A, element, factors, k):
     """What joins an element to its neighbours, as numbers."""
-    n = factors.XY.shape[2]
+    keep, n, c = factors.keep, factors.swaps.shape[0], factors.keep.shape[0]
     parts, unit, onto = factors.parts[k], factors.unit[0], factors.work[3]
-    XY, W_rows = factors.XY[k, element], factors.W_rows[k, element]
-    set_block(A, onto)
-    for i in range(6):
+    XY, W_rows, Y_tip = factors.XY[k, element], factors.W_rows[k, element], factors.Y_tip[k, element]
+    for i in range(c):
+        for m in range(c):
+            onto[keep[i], keep[m]] = A[i, m]
         for j in range(n):
             factors.W[k, element, j, i] = number_at(W_rows, parts, i, j, unit)
             y = number_at(XY, parts, j, n + i, unit)
-            for m in range(6):
-                onto[i, m] -= y * A[6 + j, m]
-            factors.X_tip[k, element, j, i] = number_at(XY, parts, n - 6 + i, j, unit)
-        for j in range(6):
-            factors.Y_tip[k, element, i, j] = number_at(XY, parts, n - 6 + j, n + i, unit)
+            for m in range(c):
+                onto[keep[i], keep[m]] -= y * A[c + j, m]
+            factors.X_tip[k, element, j, i] = number_at(XY, parts, n - c + i, j, unit)
+        for j in range(c):
+            Y_tip[keep[i], keep[j]] = number_at(XY, parts, n - c + j, n + i, unit)
 
 
 @inline_kernel
@@ -255,15 +271,16 @@ def number_at(rows, parts, j, i, unit):
 
 
 @inline_kernel
-def answer(f, A, x, add, start, out):
-    """The nodes of an element behind ``start`` in ``out`` (nodes, 6, 6): f A x, or that added."""
+def answer(f, A, x, keep, start, out):
+    """The nodes of an element behind ``start`` in ``out`` (nodes, 6, 6): f A x added."""
+    c = keep.shape[0]
     for i in range(A.shape[0]):
-        a = out[start + 1 + i // 6, i % 6]
-        for j in range(6):
-            t = f * A[i, 0] * x[0, j]
-            for m in range(1, 6):
-                t += f * A[i, m] * x[m, j]
-            a[j] = a[j] + t if add else t
+        a = out[start + 1 + i // c, keep[i % c]]
+        for j in range(c):
+            t = f * A[i, 0] * x[keep[0], keep[j]]
+            for m in range(1, c):
+                t += f * A[i, m] * x[keep[m], keep[j]]
+            a[keep[j]] += t
 
 
 @inner_kernel
@@ -272,22 +289,22 @@ def finish_link(tree, mesh_start, link, factors, k):
     first = tree.first_element[link]
     count = tree.n_elements[link]
     load, next_load = factors.work[0], factors.work[1]  # 6 x 6: wrench passed on to the tip of each element
-    root = tree.first_node[link]
+    root, keep = tree.first_node[link], factors.keep
     to_root, to_tip_load = factors.to_root[k], factors.to_tip_load[k]
-    to_root[root] = 0.0
-    to_tip_load[root] = 0.0
+    to_root[root : tree.last_node[link] + 1] = 0.0
+    to_tip_load[root : tree.last_node[link] + 1] = 0.0
     load[:] = 0.0
     for i in range(6):
         to_root[root, i, i] = -1.0
         load[i, i] = 1.0
     for element in range(first, first + count):
         start = mesh_start[element]
-        answer(-1.0, factors.W[k, element], to_root[start], False, start, to_root)
+        answer(-1.0, factors.W[k, element], to_root[start], keep, start, to_root)
     if tree.n_children[link] == 0:
         return
-    # loads travel from the tip to the root; each element's own answer is kept in place of the final one
+    # loads travel from the tip to the root; each element's own answer comes first
     for element in range(first + count - 1, first - 1, -1):
-        answer(1.0, factors.X_tip[k, element], load, False, mesh_start[element], to_tip_load)
+        answer(1.0, factors.X_tip[k, element], load, keep, mesh_start[element], to_tip_load)
         multiply(factors.Y_tip[k, element], load, next_load)
         load[:] = 0.0
         add_block(-1.0, next_load, load)
@@ -295,7 +312,7 @@ def finish_link(tree, mesh_start, link, factors, k):
     add_block(-1.0, load, factors.Y_T[k, link])
     for element in range(first + 1, first + count):
         start = mesh_start[element]
-        answer(-1.0, factors.W[k, element], to_tip_load[start], True, start, to_tip_load)
+        answer(-1.0, factors.W[k, element], to_tip_load[start], keep, start, to_tip_load)
 
 
 @inner_kernel

@@ -89,23 +89,25 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
 
 
 @inline_kernel
-def multiply_parts(A, k, element, values, first, parts, sums):
-    """sums (parts, m) = A[k, element]^T x; x are the numbers of ``values`` (parts, nodes, 6) from ``first`` on."""
-    m = A.shape[4]
+def multiply_parts(A, k, element, values, places, parts, sums):
+    """sums (parts, m) = A[k, element]^T x; x are the numbers of ``values`` (parts, nodes, 6) at ``places``.
+
+    places: where they begin, and where each stands behind that.
+    """
+    m, (first, index) = A.shape[4], places
     x, second = values.flat, values[0].size + first
     for part in range(parts):
         for i in range(m):
             sums[part, i] = 0.0
-    # two rows at a time: half the traffic to and from the sums; there are always 6 or 6p rows. In plane motion one
-    # pair of three is zero.
+    # two rows at a time: half the traffic to and from the sums
     for j in range(0, A.shape[2], 2):
-        a, b = x[first + j], x[first + j + 1]
+        a, b = x[first + index[j]], x[first + index[j + 1]]
         if parts == 1:
             if a != 0.0 or b != 0.0:
                 for i in range(m):
                     sums[0, i] += A[k, element, j, 0, i] * a + A[k, element, j + 1, 0, i] * b
             continue
-        c, d = x[second + j], x[second + j + 1]
+        c, d = x[second + index[j]], x[second + index[j + 1]]
         if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
             for i in range(m):
                 p, q = A[k, element, j, 0, i], A[k, element, j, 1, i]
@@ -117,24 +119,24 @@ def multiply_parts(A, k, element, values, first, parts, sums):
 @inline_kernel
 def hold_root(factors, mesh_start, first, count, k, inc):
     """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
-    n = factors.XY.shape[2]
+    n, c, own, own_first = factors.swaps.shape[0], factors.keep.shape[0], factors.own, factors.first
     parts, sums = factors.parts[k], factors.sums
     b, d, size = inc.b.flat, inc.d.flat, inc.b[0].size
     for element in range(first + count - 1, first - 1, -1):
         root = 6 * mesh_start[element]
-        multiply_parts(factors.XY, k, element, inc.b, root + 6, parts, sums)
+        multiply_parts(factors.XY, k, element, inc.b, (root, own), parts, sums)
         for part in range(parts):
             for i in range(n):
-                d[part * size + root + 6 + i] = sums[part, i]
-            for i in range(6):
-                b[part * size + root + i] -= sums[part, n + i]
+                d[part * size + root + own[i]] = sums[part, i]
+            for i in range(c):
+                b[part * size + root + own_first[i]] -= sums[part, n + i]
     # the increments above hold every element's first node; let those nodes move that are not the root
     for element in range(first + 1, first + count):
         root = 6 * mesh_start[element]
-        multiply_parts(factors.W_rows, k, element, inc.d, root, parts, sums)
+        multiply_parts(factors.W_rows, k, element, inc.d, (root, own_first), parts, sums)
         for part in range(parts):
             for i in range(n):
-                d[part * size + root + 6 + i] -= sums[part, i]
+                d[part * size + root + own[i]] -= sums[part, i]
 
 
 @inline_kernel

@@ -56,6 +56,14 @@ def times(A: Array, x: Twist) -> Twist:
 
 
 @inline_kernel
+def applied(A: Array, plain: bool, x: Twist) -> Twist:
+    """The same; plain: all but the diagonal of A is zero."""
+    if plain:
+        return (A[0, 0] * x[0], A[1, 1] * x[1], A[2, 2] * x[2], A[3, 3] * x[3], A[4, 4] * x[4], A[5, 5] * x[5])
+    return times(A, x)
+
+
+@inline_kernel
 def add_block(f: complex, B: Array, A: Array) -> None:
     """A += f B."""
     for i in range(6):

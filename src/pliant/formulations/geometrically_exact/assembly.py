@@ -177,7 +177,8 @@ def _section(links: list[Link | None], placed: Stationing, count: int) -> arrays
         rest[rows], C[rows], Cd[rows] = link.rest_strain(at), link.stiffness(at), link.material_damping(at)
         if isinstance(link.law, HardeningLaw):
             cubic[rows], quintic[rows] = link.law.cubic, link.law.quintic
-    return arrays.Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()))
+    plain = arrays.diagonal(C) & arrays.diagonal(Cd)
+    return arrays.Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()), plain)
 
 
 def _inertia(
@@ -225,4 +226,4 @@ def _inertia(
             of_nodes[tree.parent_node[fixed]] += transform_inertia(root, R, r)
             root[:] = 0.0
     gravity = np.asarray(robot.gravity, dtype=float)
-    return Inertia(M, viscous, M_point, points.mass_at_points, bool(viscous.any()), gravity)
+    return Inertia(M, viscous, M_point, points.mass_at_points, bool(viscous.any()), gravity, arrays.diagonal(M))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 # how a link is placed against its parent; a ball and a floating joint place their first link by a rotation, or a pose,
 # of their own, the rest of their three or six links ride on it; a moved base follows a table
@@ -71,6 +72,7 @@ class Section(NamedTuple):
     quintic: Floats  # (points, 6)
     damped: bool
     hardening: bool
+    plain: Bools  # (points,) C and Cd are diagonal
 
 
 class Inertia(NamedTuple):
@@ -82,6 +84,7 @@ class Inertia(NamedTuple):
     at_points: bool
     has_viscous: bool
     gravity: Floats  # (3,) world
+    plain: Bools  # (nodes,) M is diagonal
 
 
 class Chain(NamedTuple):
@@ -141,6 +144,11 @@ class Plant(NamedTuple):
     drives: Drives  # those of coordinates with a motor are among the laws
     joints: Joints
     relations: Relations
+
+
+def diagonal(blocks: Floats) -> Bools:
+    """Which of the blocks (n, 6, 6) are diagonal."""
+    return np.asarray(~(blocks * ~np.eye(6, dtype=np.bool_)).any(axis=(1, 2)))
 
 
 _SIZES = [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]
@@ -322,7 +330,8 @@ def on_moved_base(chain: Chain, placed: Stationing, R: Floats, r: Floats) -> tup
         frame=np.append(0, np.where(tree.frame >= 0, tree.frame + 1, -1)),
     )
     none, nothing = np.zeros((1, 6, 6)), (np.zeros(0),)
-    inertia = inertia._replace(M=np.concatenate([none, inertia.M]), viscous=np.concatenate([none, inertia.viscous]))
+    M, viscous = (np.concatenate([none, each]) for each in (inertia.M, inertia.viscous))
+    inertia = inertia._replace(M=M, viscous=viscous, plain=np.append(True, inertia.plain))
     stations = Stationing(
         nothing + placed.ends, nothing + placed.nodes, nothing + placed.points, tuple(k + 1 for k in placed.links)
     )

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.rows import load6, plus6, stage_row, store
-from pliant.spatial.se3 import ad, ad_transpose, angular, linear
-from pliant.spatial.small_matrices import add_skew, set_block, times
+from pliant.spatial.se3 import ad, ad_transpose
+from pliant.spatial.small_matrices import applied, set_block, times
 
 
 @kernel
@@ -57,17 +57,18 @@ def subtract_internal_wrenches(mesh, xi, stress, F, i):
 
 
 @inline_kernel
-def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
-    """F -= d(B^T stress) in the direction of a strain change, at frozen xi and stress.
+def subtract_wrench_change(mesh, frozen, plain, change, F):
+    """F -= d(B^T stress) in the direction of a strain change, at frozen strains and stress.
 
-    xi, change and F have a first index of length one, as if they were stages.
+    change and F have a first index of length one, as if they were stages.
     """
+    xi, stress, tangent = frozen.xi, frozen.stress, frozen.tangent
     p = mesh.N.shape[0]
     for element in range(mesh.start.shape[0]):
         for g in range(p):
             k = element * p + g
             x = stage_row(change, 0, k)
-            ds = times(tangent[k], x)
+            ds = applied(tangent[k], plain[k], x)
             both = plus6(ad_transpose(stage_row(xi, 0, k), ds), 1.0, ad_transpose(x, load6(stress, k)))
             subtract_at_nodes(mesh, element, g, ds, both, F, 0)
 
@@ -117,6 +118,7 @@ def freeze(section, e, i, xi, stress, tangent):
 def element_tangent(mesh, element, frozen):
     """frozen.K = sum w length (B^T C B + N^T Gamma B),  frozen.Kd = sum w length B^T Cd B  of one element.
 
+    Rows and columns are those of the components that may move, node by node.
     Gamma is the derivative of ad_xi^T stress with respect to xi, all at the frozen strains. With B = D + ad_xi N and
     S = w length C B the sum is D^T S + N^T (ad_xi^T S + w length Gamma B).
     """
@@ -128,7 +130,7 @@ def element_tangent(mesh, element, frozen):
         k = element * p + g
         weight = mesh.w[g] * mesh.length[element]
         xi, stress = stage_row(frozen.xi, 0, k), load6(frozen.stress, k)
-        set_compatibility(mesh, element, g, xi, frozen.B)
+        set_compatibility(mesh, element, g, xi, frozen.keep, frozen.B)
         stiffen(frozen, frozen.tangent, k, weight, xi, stress)
         add_products(mesh, element, g, frozen, K)
         if frozen.damping.shape[0] > 0:
@@ -137,36 +139,35 @@ def element_tangent(mesh, element, frozen):
 
 
 @kernel
-def compatibility(mesh, xi, i, B):
-    """B (points, 6, 6 nodes of an element) at every strain point for stage i."""
+def compatibility(mesh, xi, i, keep, B):
+    """B (points, 6, c nodes of an element) at every strain point for stage i, c: components that are kept."""
     p = mesh.N.shape[0]
     for k in range(B.shape[0]):
-        set_compatibility(mesh, k // p, k % p, stage_row(xi, i, k), B[k])
+        set_compatibility(mesh, k // p, k % p, stage_row(xi, i, k), keep, B[k])
 
 
 @inline_kernel
-def set_compatibility(mesh, element, g, xi, B):
+def set_compatibility(mesh, element, g, xi, keep, B):
     """B at point g of an element: strain rates from the twists of its nodes."""
-    B[:] = 0.0
-    for a in range(mesh.N.shape[1]):
-        n = mesh.N[g, a]
-        d = mesh.D[g, a] / mesh.length[element]
-        j = 6 * a
-        for c in range(6):
-            B[c, j + c] = d
-        add_skew(B, 0, j, n, angular(xi))
-        add_skew(B, 3, j + 3, n, angular(xi))
-        add_skew(B, 0, j + 3, n, linear(xi))
+    for c in range(keep.shape[0]):
+        m = keep[c]
+        unit = (1.0 * (m == 0), 1.0 * (m == 1), 1.0 * (m == 2), 1.0 * (m == 3), 1.0 * (m == 4), 1.0 * (m == 5))
+        turned = ad(xi, unit)
+        for a in range(mesh.N.shape[1]):
+            n, j = mesh.N[g, a], keep.shape[0] * a + c
+            for i in range(6):
+                B[i, j] = n * turned[i]
+            B[m, j] += mesh.D[g, a] / mesh.length[element]
 
 
 @inline_kernel
 def stiffen(frozen, C, k, weight, xi, stress):
     """frozen.CB = S = weight C[k] B  and  frozen.turned = ad_xi^T S + weight Gamma B."""
-    B, S, Z = frozen.B, frozen.CB, frozen.turned
+    B, S, Z, keep = frozen.B, frozen.CB, frozen.turned, frozen.keep
     size = B.shape[1]
-    for i in range(6):
+    for i in keep:
         S[i] = 0.0
-        for x in range(6):
+        for x in keep:
             c = weight * C[k, i, x]
             if c != 0.0:
                 for j in range(size):
@@ -182,13 +183,14 @@ def stiffen(frozen, C, k, weight, xi, stress):
 @inline_kernel
 def add_products(mesh, element, g, frozen, K):
     """K += D^T S + N^T turned at point g."""
-    S, Z = frozen.CB, frozen.turned
+    S, Z, keep = frozen.CB, frozen.turned, frozen.keep
     for a in range(mesh.N.shape[1]):
         n = mesh.N[g, a]
         d = mesh.D[g, a] / mesh.length[element]
-        for i in range(6):
+        for c in range(keep.shape[0]):
+            i, row = keep[c], keep.shape[0] * a + c
             for j in range(S.shape[1]):
-                K[6 * a + i, j] += d * S[i, j] + n * Z[i, j]
+                K[row, j] += d * S[i, j] + n * Z[i, j]
 
 
 @kernel

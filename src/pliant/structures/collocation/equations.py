@@ -218,7 +218,7 @@ class Instant:
         """Strain rates of twists."""
         mesh, points = self.plant.chain.mesh, self.stages.xi.shape[1]
         B = np.zeros((points, 6, 6 * mesh.N.shape[1]))
-        compatibility(mesh, self.stages.xi, self.i, B)
+        compatibility(mesh, self.stages.xi, self.i, np.arange(6), B)
         return self._along_elements(np.swapaxes(B.reshape(points, 6, mesh.N.shape[1], 6), 1, 2))
 
     def turning_at_points(self, values: Floats) -> Sparse:

@@ -10,12 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inner_kernel, kernel
-from pliant.mechanics.block_elimination import Factors, condense_element, eliminate_joints, finish_link, new_factors
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.block_elimination import (
+    EVERY,
+    Factors,
+    condense_element,
+    eliminate_joints,
+    finish_link,
+    new_factors,
+)
 from pliant.spatial.rows import copy_to, load6
 from pliant.spatial.se3 import angular, linear
 from pliant.spatial.small_matrices import add_block, add_skew, set_block, times
-from pliant.structures.collocation.chain import Chain, Floats
+from pliant.structures.collocation.chain import Chain, Floats, Ints
 from pliant.structures.collocation.element import element_tangent, freeze
 from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.stages import between
@@ -26,6 +33,7 @@ Numbers = NDArray[np.generic]
 class Frozen(NamedTuple):
     """What a factorisation is made at, and scratch to make it."""
 
+    keep: Ints  # (c,) components of twists that may move: six, or the three of plane motion
     xi: Floats
     stress: Floats
     tangent: Floats
@@ -47,9 +55,9 @@ class Frozen(NamedTuple):
     A: Numbers
 
 
-def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
+def new_frozen(chain: Chain, n_lam: int, dtype: type, keep: tuple[int, ...] = EVERY) -> Frozen:
     nodes, points, dofs = len(chain.inertia.M), len(chain.section.C), chain.dofs
-    size = 6 * chain.mesh.N.shape[1]
+    size = len(keep) * chain.mesh.N.shape[1]
     z = np.zeros
     damping = chain.section.Cd if chain.section.damped else z((0, 6, 6))
     at_points = points if chain.inertia.at_points else 0
@@ -65,13 +73,21 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
     )
     scratch = z((6, size)), z((6, size)), z((6, size)), z((size, size)), z((size, size))
     numbers = ((nodes, 6, 6), (at_points, 6, 6), (n_lam, dofs), (n_lam, dofs, 2), (dofs,), (size, size))
-    return Frozen(*fixed, *scratch, *(z(shape, dtype) for shape in numbers))
+    return Frozen(np.array(keep), *fixed, *scratch, *(z(shape, dtype) for shape in numbers))
 
 
-def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:
+def new_spectral_factors(chain: Chain, n_lam: int, dtype: type, keep: tuple[int, ...] = EVERY) -> Factors:
     """Room for one factorisation per member of the spectrum."""
-    links, elements = len(chain.tree.parent), len(chain.mesh.start)
-    return new_factors(n_lam, links, elements, len(chain.inertia.M), chain.mesh.N.shape[0], dtype)
+    sizes = len(chain.tree.parent), len(chain.mesh.start), len(chain.inertia.M), chain.mesh.N.shape[0]
+    return new_factors(n_lam, sizes, dtype, keep)
+
+
+@inline_kernel
+def add_kept(f, B, keep, A):
+    """A (c, c) += f B (6, 6) in the components that are kept."""
+    for i in range(keep.shape[0]):
+        for j in range(keep.shape[0]):
+            A[i, j] += f * B[keep[i], keep[j]]
 
 
 @kernel
@@ -114,8 +130,8 @@ def set_mass_blocks(chain, frozen, per_time):
 def factorise_links(chain, frozen, factors, stiffness_gain, q):
     """Condense every link: blocks already in ``frozen`` plus stiffness_gain K + Kd; False if singular."""
     tree, mesh = chain.tree, chain.mesh
-    nodes = mesh.N.shape[1]
-    size = 6 * nodes
+    nodes, keep, c = mesh.N.shape[1], frozen.keep, frozen.keep.shape[0]
+    size = c * nodes
     A = frozen.A
     onto = factors.work[3]
     for link in range(tree.parent.shape[0]):
@@ -128,15 +144,15 @@ def factorise_links(chain, frozen, factors, stiffness_gain, q):
                 for j in range(size):
                     A[i, j] = stiffness_gain * frozen.K[i, j] + frozen.Kd[i, j]
             for a in range(1, nodes):
-                add_block(1.0, frozen.node[mesh.start[element] + a], A[6 * a :, 6 * a :])
+                add_kept(1.0, frozen.node[mesh.start[element] + a], keep, A[c * a :, c * a :])
             if frozen.point.shape[0] > 0:
                 for a in range(2):
                     for b in range(2):
                         f = mesh.N[0, a] * mesh.N[0, b]
-                        add_block(f, frozen.point[element], A[6 * a :, 6 * b :])
+                        add_kept(f, frozen.point[element], keep, A[c * a :, c * b :])
             if element < last:
                 # the shared node's own block was added with this element; only the rest of the next
-                add_block(1.0, onto, A[size - 6 :, size - 6 :])
+                add_kept(1.0, onto, keep, A[size - c :, size - c :])
             if not condense_element(A, element, factors, q):
                 return False
         set_block(frozen.node[root], factors.C0[q, link])

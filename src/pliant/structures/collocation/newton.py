@@ -49,7 +49,9 @@ from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SIN
 
 Numbers = NDArray[np.generic]
 
+SEEN = 0.01  # part of the tolerance that loads may be off because the rotations that they follow have moved on
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
+REMEMBERED = 0.03  # the least contraction of the last step that is believed of this one before it shows its own
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
 CIRCLING = 14  # iterations after which joint rates go slowly
@@ -201,7 +203,7 @@ def solve_member(plant, spectrum, solver, h, k):
     for part in range(parts):
         b = inc.b[part : part + 1]
         change = inc.rho_e[part : part + 1]
-        subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
+        subtract_wrench_change(mesh, frozen, plant.chain.section.plain, change, b)
         push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
     combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
     solve_tree(tree, mesh.start, factors, drives.free, k, inc)
@@ -304,7 +306,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     predict(method, state, stages, solver.last)
     joined = False
     previous = np.inf
-    contraction = memory[1]
+    contraction = max(memory[1], REMEMBERED)
     size = np.inf
     orient = control.orient
     for n in range(control.max_iterations * (2 if lines > first_bent else 1)):  # what joints do may change often
@@ -365,7 +367,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             if contraction > SLOW and size > ROUND_OFF and not changed and not bent:
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
-        orient = control.orient and size * control.gravity_gain * h * h > 0.01 * control.displacement
+        orient = control.orient and size * control.gravity_gain * h * h > SEEN * control.displacement
     note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
     return NOT_CONVERGED, 0.0
 

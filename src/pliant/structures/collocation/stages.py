@@ -13,7 +13,7 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, to_child
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, stage_row, store
 from pliant.spatial.se3 import ad_transpose, angular, join, linear
-from pliant.spatial.small_matrices import times
+from pliant.spatial.small_matrices import applied, times
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply_transpose, cross
 from pliant.structures.collocation.chain import MOVED
@@ -119,10 +119,10 @@ def body_gravity(gravity, R, i, k):
 
 
 @kernel
-def inertial_wrench(M, k, V, A, g):
+def inertial_wrench(M, plain, V, A, g):
     """ad_V^T M V - M (A - (g, 0)) of one mass with twist V, acceleration A and body-frame gravity g."""
-    y = times(M[k], (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
-    return plus6(ad_transpose(V, times(M[k], V)), -1.0, y)
+    y = applied(M, plain, (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
+    return plus6(ad_transpose(V, applied(M, plain, V)), -1.0, y)
 
 
 @inner_kernel
@@ -138,21 +138,21 @@ def add_hardening(section, method, state, stages, i):
 
 
 @inline_kernel
-def multiply_rows(A, x, i, out):
-    """out[i, k] = A[k] x[i, k] for all rows k."""
+def multiply_rows(A, plain, x, i, out):
+    """out[i, k] = A[k] x[i, k] for all rows k; plain: which A[k] are diagonal."""
     for k in range(A.shape[0]):
-        s = times(A[k], stage_row(x, i, k))
+        s = applied(A[k], plain[k], stage_row(x, i, k))
         store(s, out[i], k)
 
 
 @inline_kernel
 def set_stresses(section, method, state, stages, i):
     """Elastic stress of stage i, and the total stress where there is a viscous part."""
-    multiply_rows(section.C, stages.e, i, stages.stress)
+    multiply_rows(section.C, section.plain, stages.e, i, stages.stress)
     if section.hardening:
         add_hardening(section, method, state, stages, i)
     if section.damped:
-        multiply_rows(section.Cd, stages.rate, i, stages.total)
+        multiply_rows(section.Cd, section.plain, stages.rate, i, stages.total)
         for k in range(state.e.shape[0]):
             add_to(1.0, stage_row(stages.stress, i, k), stages.total[i], k)
 
@@ -164,7 +164,7 @@ def node_wrenches(inertia, stages, i):
     power = 0.0
     for a in range(M.shape[0]):
         x = stage_row(V, i, a)
-        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), load3(stages.g[i], a))
+        f = inertial_wrench(M[a], inertia.plain[a], x, stage_row(V_dot, i, a), load3(stages.g[i], a))
         power += dot6(x, f)
         add_to(1.0, f, rho[i], a)
     return power
@@ -201,7 +201,7 @@ def point_wrenches(mesh, inertia, stages, i):
         first = mesh.start[k]
         x = interpolate(mesh.N, V, i, first)
         g = body_gravity(gravity, R_point, i, k)
-        f = inertial_wrench(M_point, k, x, interpolate(mesh.N, V_dot, i, first), g)
+        f = inertial_wrench(M_point[k], False, x, interpolate(mesh.N, V_dot, i, first), g)
         power += dot6(x, f)
         add_to(mesh.N[0, 0], f, rho[i], first)
         add_to(mesh.N[0, 1], f, rho[i], first + 1)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus3, plus6, stage_row, store
-from pliant.spatial.small_matrices import times
+from pliant.spatial.small_matrices import applied, times
 from pliant.structures.collocation.chain import FLOATING, MOVED, Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change, hardening_stress
 from pliant.structures.collocation.joints import (
@@ -36,7 +36,7 @@ def kinetic_change(mesh, inertia, V, moved):
     """Kinetic energy at V less that at V - moved, as a product: a difference would lose the digits of a slow start."""
     change = 0.0
     for a in range(V.shape[0]):
-        change += dot6(load6(moved, a), times(inertia.M[a], behind(V, moved, a)))
+        change += dot6(load6(moved, a), applied(inertia.M[a], inertia.plain[a], behind(V, moved, a)))
     if inertia.at_points:
         for k in range(mesh.start.shape[0]):
             a = mesh.start[k]
@@ -54,7 +54,7 @@ def strain_change(mesh, section, e, moved):
     for element in range(mesh.start.shape[0]):
         for g in range(p):
             k = element * p + g
-            density = dot6(load6(moved, k), times(section.C[k], behind(e, moved, k)))
+            density = dot6(load6(moved, k), applied(section.C[k], section.plain[k], behind(e, moved, k)))
             if section.hardening:
                 density += hardening_energy_change(section, k, e, moved)
             change += mesh.w[g] * mesh.length[element] * density
@@ -91,9 +91,9 @@ def hardening_loss(plant, method, stages, e, moved, h):
 
 
 @inline_kernel
-def gravity_power(M, k, V, g):
+def gravity_power(M, plain, V, g):
     """V . M (g, 0) of one mass, gravity in its axes."""
-    return dot6(V, times(M[k], (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
+    return dot6(V, applied(M, plain, (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
 
 
 @inline_kernel
@@ -111,12 +111,12 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
         if falls:
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)
-                gravity += f * gravity_power(inertia.M, a, x, load3(stages.g[i], a))
+                gravity += f * gravity_power(inertia.M[a], inertia.plain[a], x, load3(stages.g[i], a))
             if inertia.at_points:
                 for k in range(mesh.start.shape[0]):
                     x = interpolate(mesh.N, stages.V, i, mesh.start[k])
                     g = body_gravity(inertia.gravity, stages.R_point, i, k)
-                    gravity += f * gravity_power(inertia.M_point, k, x, g)
+                    gravity += f * gravity_power(inertia.M_point[k], False, x, g)
         if section.damped:
             for element in range(mesh.start.shape[0]):
                 for g in range(p):

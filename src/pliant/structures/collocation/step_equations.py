@@ -40,7 +40,6 @@ from pliant.structures.collocation.joints import set_one_law
 from pliant.structures.collocation.poses import place_joints_at
 from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.stages import evaluate_stages
-from pliant.structures.collocation.step import run_steps
 from pliant.structures.collocation.stepper import Stepper, base_twists, kept_lines, method_tables
 from pliant.structures.relations import CLOSED
 from pliant.structures.step_matrices import StepOfOneMatrix
@@ -438,7 +437,7 @@ def step_unknowns(
     stepper = _stepper(arm, start, inputs, time, step, method)
     times = stepper.times(0, 1)[0]
     tables = stepper.tables(0, 1, inputs.joint_signals(times)[None], inputs.load_signals(times)[None])
-    done, _ = run_steps(stepper.plant, stepper.scheme, stepper.work, tables, stepper.output)
+    done, _ = stepper.steps(tables)
     if not done:
         raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
     stages, tree = stepper.work.solver.stages, arm.chain.tree

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.block_elimination import new_increments
+from pliant.mechanics.block_elimination import EVERY, new_increments
 from pliant.mechanics.joint_laws import LOWER, SMOOTHING, STATIC, UPPER
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
@@ -32,6 +32,7 @@ from pliant.structures.collocation.newton import (
     probe_lines,
     probe_velocities,
 )
+from pliant.structures.collocation.plane import components_that_move, leads_out
 from pliant.structures.collocation.relation_solver import measure_start, new_beside
 from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import Output, Tables, Work, fit_to_base, run_steps, stored_energies
@@ -153,16 +154,17 @@ class Stepper:
         steering = (asked.displacement, asked.energy, length, asked.max_iterations, orient, gain)
         self.control = Control(*steering, memory, counts)
         self.scheme = Scheme(method, spectrum, self.control)
+        self.state = state_of(arm, run.start)
         s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
+        self.moving = components_that_move(self.plant, self.state)
         solver = Solver(
             new_stages(s, chain),
-            new_frozen(chain, n_lam, dtype),
-            new_spectral_factors(chain, n_lam, dtype),
+            new_frozen(chain, n_lam, dtype, self.moving),
+            new_spectral_factors(chain, n_lam, dtype, self.moving),
             new_increments(nodes, points, chain.dofs, dtype),
             zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, chain.dofs), (s, chain.dofs)),
             new_beside(len(relations.taken), len(self.plant.joints.bent), s, n_lam, (nodes, points, chain.dofs), dtype),
         )
-        self.state = state_of(arm, run.start)
         self.parts = arm.parts_of(self.state)  # made once, since controllers ask at every sample
         self.halvings = 0
         self.rates_known = False  # of the states, which some methods carry
@@ -205,12 +207,27 @@ class Stepper:
             self.rates_known = True
         now = steps_of(tables, part)
         with_held(now.joints, held)
-        done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
+        done, status = self.steps(now)
         while status != CONVERGED and self.advance_in_halves(now, done, held):
             rest = steps_of(now, slice(done + 1, None))
-            more, status = run_steps(self.plant, self.scheme, self.work, rest, self.output)
+            more, status = self.steps(rest)
             done += 1 + more
         return done, status
+
+    def steps(self, tables: Tables) -> tuple[int, int]:
+        """Through the tables, in a plane as long as no load leads out of it; returns (steps done, status)."""
+        if len(self.moving) < len(EVERY) and leads_out(self.moving, tables.loads):
+            self.leave_plane()
+        done, status = run_steps(self.plant, self.scheme, self.work, tables, self.output)
+        return done, status
+
+    def leave_plane(self) -> None:
+        """From now on solve for all components of twists, with a factorisation that is to be made."""
+        solver, lam = self.work.solver, self.scheme.spectrum.lam
+        sizes, self.moving = (self.model.chain, len(lam), lam.dtype.type), EVERY
+        solver = solver._replace(frozen=new_frozen(*sizes), factors=new_spectral_factors(*sizes))
+        self.work = self.work._replace(solver=solver)
+        self.control.memory[0] = 0.0
 
     def advance_in_halves(self, tables: Tables, k: int, held: Floats) -> bool:
         """Step k of the tables in halves, quarters and so on, each with the inputs of its own instants; False if the
@@ -221,10 +238,7 @@ class Stepper:
             if level > 0:
                 self.forget_last_step()
                 part = self.part_of(tables, k, (begin, end), held)
-                if (
-                    part is not None
-                    and run_steps(self.plant, self.scheme, self.work, part, self.output)[1] == CONVERGED
-                ):
+                if part is not None and self.steps(part)[1] == CONVERGED:
                     continue
             if level == DEEPEST or bent_too_far(self.model, self.state.e):
                 self.inside = begin * float(tables.h[k])
@@ -284,6 +298,8 @@ class Stepper:
         return (*numbers_of((self.work, changing, self.control.memory)), own.kept, self.work.solver.beside.fresh)
 
     def recall(self, memory: Memory) -> None:
+        if [each.shape for each in memory] != [each.shape for each in self.memory()]:
+            self.leave_plane()  # as the run did whose memory it is
         refill(self.memory(), memory)
         self.work.solver.factors.parts[:] = 1 + (np.imag(self.scheme.spectrum.lam) != 0.0)
         self.rates_known = True
