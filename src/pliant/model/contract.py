@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip
-from pliant.model.continuation import Continuation
+from pliant.model.continuation import ByType, Continuation
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
@@ -306,7 +306,7 @@ class Stepper(Protocol[T]):
 
 
 @runtime_checkable
-class CarriesServos(Protocol):
+class CarriesServos(Protocol, metaclass=ByType):
     """A stepper whose compiled loop computes velocity servos, those of `servos_inside`."""
 
     def command(self, rates: Array) -> None:
@@ -375,19 +375,6 @@ class Model(Protocol):
     ) -> Equilibrium: ...
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
-
-
-_OFFERED: dict[tuple[type, type], bool] = {}
-
-
-class ByType(type(Protocol)):  # type: ignore[misc]
-    """A protocol that all objects of a type offer, or none: asked once, since members are looked up one by one."""
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        pair = cls, type(instance)
-        if pair not in _OFFERED:
-            _OFFERED[pair] = super().__instancecheck__(instance)
-        return _OFFERED[pair]
 
 
 @runtime_checkable
