@@ -202,7 +202,7 @@ class LiveSource:
         error = self.arm.consistency_error(some)
         if not (error.twist.any() or error.gravity.any()):
             return bool(error.warning)
-        tip = LoadPlace("tip", self.arm.robot.tip_link, False, Frame.WORLD)
+        tip = LoadPlace("tip", self.arm.robot.tip_link, False, Frame.BODY)  # axes do not matter
         speed = np.linalg.norm(self.arm.load_flows(some.states, (tip,))[:, 0, :3], axis=1).max(initial=0.0)
         pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))
         # a peak between two of them may be twice as high

@@ -180,13 +180,13 @@ def deflects(model: Arm) -> bool:
 
 def rows_looked_at(steps: int) -> int:
     """Of a run: many where that costs little of it."""
-    return int(np.clip(steps // 8, FEWEST_ROWS, MOST_ROWS))
+    return min(max(steps // 8, FEWEST_ROWS), MOST_ROWS)
 
 
 def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) -> Bend:
     """What the deflections of the links in a run tell; ``steps`` are the order of the method and their length, s."""
     count = FEWEST_ROWS if steps is None else rows_looked_at(int((time[-1] - time[0]) / steps[1]))
-    rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), count)).round().astype(int))
+    rows = np.linspace(0, len(time) - 1, min(len(time), count)).round().astype(int)
     moved, largest = _deflections(arm, states[rows])
     if len(rows) < TOO_FEW or not largest > 0.0:
         return Bend(largest, np.zeros(0), np.zeros(0))
