@@ -42,7 +42,7 @@ class Schedule:
     def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod, lengths: Array | None = None) -> Schedule:
         h = merged(grid[1:] - grid[:-1]) if lengths is None else lengths
         wanted = outputs[outputs > grid[0]]
-        step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
+        step = np.minimum(np.maximum(grid.searchsorted(wanted - 1e-9 * h.min()) - 1, 0), len(h) - 1)
         tau = (wanted - grid[step]) / h[step]
         tau[tau > 1 - 1e-9] = 1.0
         dense = np.zeros((len(tau) + 1, method.stages))
@@ -56,6 +56,8 @@ class Schedule:
 
 def merged(lengths: Array) -> Array:
     """Lengths that differ only by round-off become that of the first of them, so that factorisations survive."""
+    if len(lengths) == 1:
+        return lengths
     order = np.argsort(lengths, kind="stable")
     ascending = lengths[order]
     differs = np.append(True, ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:])

@@ -63,7 +63,10 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
         of_state = arm.layout.part(x, part)
         array[: len(of_state)] = of_state
-    state.rotor[:named] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])[:named]
+    if arm.geared:
+        state.rotor[:named] = arm.layout.part(x, "rotor")
+    else:
+        state.rotor[:named, 0], state.rotor[:named, 1] = state.q[:named], state.qd[:named]
     (state.turn[:],), (state.place[:],) = arm.frames(x)
     _set_flight(arm.chain.tree, state)
     return state
