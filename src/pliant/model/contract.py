@@ -77,9 +77,10 @@ class Run:
 
     def place_prescribed(self, layout: Layout, states: Array, times: Array) -> None:
         """Prescribed joints are where they are meant to be between steps too."""
-        given = np.flatnonzero(self.inputs.prescribed)
-        if len(given):
+        prescribed = self.inputs.prescribed
+        if any(prescribed):
             signals = self.inputs.joint_signals(times)
+            given = slice(None) if all(prescribed) else np.flatnonzero(prescribed)
             layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
             layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
 

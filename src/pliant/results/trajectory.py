@@ -198,7 +198,8 @@ class LiveSource:
 
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         """Whether a few states give reason to look at the consistency error of all."""
-        some, ledger = self.record.at(rows), self.record.ledger
+        record, ledger = self.record, self.record.ledger
+        some = replace(record, time=record.time[rows], states=record.states[rows], ledger=ledger.at(rows), efforts={})
         error = self.arm.consistency_error(some)
         if not (error.twist.any() or error.gravity.any()):
             return bool(error.warning)

@@ -306,7 +306,7 @@ class GeometricallyExactArm(ArmFacts):
     def frames(self, states: Floats) -> tuple[Floats, Floats]:
         """Rotations (n, frames, 4) and positions (n, frames, 3) of many states."""
         many = np.atleast_2d(states)
-        if not self.chain.frames:
+        if "frame_rotation" not in self.layout.slices:
             return np.zeros((len(many), 0, 4)), np.zeros((len(many), 0, 3))
         turn, place = (self.layout.part(many, name) for name in ("frame_rotation", "frame_position"))
         return np.ascontiguousarray(turn), np.ascontiguousarray(place)
@@ -473,7 +473,8 @@ class GeometricallyExactArm(ArmFacts):
         return -moment @ inertia.gravity
 
     def stepper(self, run: Run) -> Stepper:
-        return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
+        inputs = self._at_nodes(run.inputs)
+        return Stepper(self, run if inputs is run.inputs else replace(run, inputs=inputs))
 
     def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
