@@ -94,6 +94,9 @@ class Run:
         return self.method
 
 
+MOVED_AT_ONCE = 64  # rows that the next ones are copied onto
+
+
 @dataclass(frozen=True)
 class Record:
     """What a run gave: states at the saved times, efforts of the ports, the energy ledger, the ending.
@@ -120,8 +123,8 @@ class Record:
         """The same as `at`, in the memory that the states have, since new one costs time: no use is left of this."""
         if 2 * len(rows) < len(self.time):
             return self.at(rows)
-        for block in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows) > 1) + 1):  # one after the other
-            self.states[block[0] : block[-1] + 1] = self.states[rows[block[0]] : rows[block[-1]] + 1]
+        for a in range(0, len(rows), MOVED_AT_ONCE):  # none comes to lie behind where it was
+            self.states[a : min(a + MOVED_AT_ONCE, len(rows))] = self.states[rows[a : a + MOVED_AT_ONCE]]
         return replace(replace(self, states=self.states[:, :0]).at(rows), states=self.states[: len(rows)])
 
     def at(self, rows: NDArray[np.int64]) -> Record:
