@@ -196,7 +196,7 @@ def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) 
     until, evenly, even = float(time[-1] - time[0]), np.linspace(time[0], time[-1], len(time)), np.empty_like(moved)
     for k, column in enumerate(moved.T):
         even[:, k] = np.interp(evenly, time, column)
-    even -= even.mean(axis=0)
+    even -= even.sum(axis=0) / len(even)
     # mirrored at the end, so that it does not jump there
     power, frequency = spectrum(np.concatenate([even, even[::-1]]), 2.0 * until)
     size = (even**2).sum(axis=1)
