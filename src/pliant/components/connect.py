@@ -15,7 +15,7 @@ import numpy as np
 from pliant.components import kinds
 from pliant.components.base_motion import rotated
 from pliant.components.fields import first_repeated, merged_breaks, nearest, soonest_change
-from pliant.components.kinds import Component, Contribution, Feedback, Load, told
+from pliant.components.kinds import Component, Contribution, Feedback, Load, Telling
 from pliant.components.motions import Hold, Motion
 from pliant.components.port_signal import PortSignal, connect_ports
 from pliant.components.ports import driven_as_a_whole
@@ -256,13 +256,13 @@ class JointSignals:
         signals = np.empty((len(times), *self.constant.shape))
         signals[:] = self.constant
         for joint, motion in self.motions:
-            with told(f"the motion of joint '{self.names[joint]}'"):
+            with Telling(f"the motion of joint '{self.names[joint]}'"):
                 position, rate, acceleration = motion.evaluate(times)
             signals[:, joint, 0], signals[:, joint, 1] = position, rate
             if self.prescribed[joint]:
                 signals[:, joint, 2] = acceleration
         for joint, torque in self.torques:
-            with told(f"the torque of joint '{self.names[joint]}'"):
+            with Telling(f"the torque of joint '{self.names[joint]}'"):
                 signals[:, joint, 2] += torque.evaluate(times)
         if not np.isfinite(signals.sum()):  # much sooner known than which
             for joint in np.flatnonzero(~np.isfinite(signals).all(axis=(0, 2)))[:1]:
@@ -288,7 +288,7 @@ class LoadSignals:
         signals = np.empty((len(times), *self.constant.shape))
         signals[:] = self.constant
         for load, signal in self.varying:
-            with told(f"load '{self.names[load]}'"):
+            with Telling(f"load '{self.names[load]}'"):
                 signals[:, load] = signal.evaluate(times)
         return signals
 

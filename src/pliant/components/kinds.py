@@ -6,8 +6,6 @@ A component gives any number of these. Connecting, refusing, reporting and the s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isinf
 from typing import Protocol
@@ -320,17 +318,22 @@ class Servo(OnJoint):
         return f"at the joint gain {self.place.gain:g}, every {self.place.period:g} s"
 
 
-@contextmanager
-def told(owner: str) -> Iterator[None]:
-    """Let the sentence of a function that fails name the part that it drives."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"{owner}: {error}") from error
+class Telling:
+    """A block in which the sentence of a function that fails names the part that it drives."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, InvalidInput):
+            raise InvalidInput(f"{self.owner}: {error}") from error
 
 
 def check_motion(label: str, motion: Motion) -> None:
-    with told(label):
+    with Telling(label):
         answer: object = motion.evaluate(_PROBE_TIMES)
     if not isinstance(answer, tuple) or [np.shape(part) for part in answer] != [_PROBE_TIMES.shape] * 3:
         raise InvalidInput(
@@ -340,7 +343,7 @@ def check_motion(label: str, motion: Motion) -> None:
 
 
 def check_signal(label: str, signal: Signal, size: int) -> None:
-    with told(label):
+    with Telling(label):
         answer: object = signal.evaluate(_PROBE_TIMES)
     if not isinstance(answer, np.ndarray) or answer.shape[:1] != _PROBE_TIMES.shape:
         raise InvalidInput(

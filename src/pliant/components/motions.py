@@ -304,7 +304,7 @@ class FunctionMotion(HoldsFunction, Declared):
 
 
 def _progress(times: Array, begin: float, duration: float) -> Array:
-    return np.clip((times - begin) / duration, 0.0, 1.0)
+    return np.minimum(np.maximum((times - begin) / duration, 0.0), 1.0)
 
 
 def _turn(x: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from pliant.components.fields import CoordinateName, Holds, merged_breaks, nearest
-from pliant.components.kinds import Component, Contribution, check_signal, told
+from pliant.components.kinds import Component, Contribution, Telling, check_signal
 from pliant.components.link_wrench import WRITE_SIGNAL
 from pliant.components.signals import Signal
 from pliant.errors import InvalidInput, clip
@@ -43,7 +43,7 @@ class PortSignals:
     def __call__(self, times: Array) -> Array:
         table = np.zeros((len(times), self.inputs, 3))
         for port, first, size, signal in self.driven:
-            with told(f"the signal of port '{port}'"):
+            with Telling(f"the signal of port '{port}'"):
                 table[:, first : first + size, 2] += signal.evaluate(times).reshape(len(times), size)
         return table
 

@@ -68,11 +68,15 @@ def many_values(nodes: Array, points: Array) -> Array:
 
 def lagrange_values(nodes: Array, points: Array) -> Array:
     """Values at ``points`` of the Lagrange polynomials on a few ``nodes``, (points, nodes)."""
-    gaps = points - nodes[:, None]
-    values = np.empty_like(gaps)
-    for j in range(len(nodes)):
-        others = np.arange(len(nodes)) != j
-        values[j] = gaps[others].prod(axis=0) / (nodes[j] - nodes[others]).prod()
+    gaps, places = points - nodes[:, None], nodes.tolist()
+    values = np.ones_like(gaps)
+    for j, here in enumerate(places):
+        between = 1.0
+        for k, other in enumerate(places):
+            if k != j:
+                values[j] *= gaps[k]
+                between *= here - other
+        values[j] /= between
     return values.T
 
 

@@ -119,8 +119,21 @@ class Continuation:
         return Continuation(time, time)
 
 
+_OFFERED: dict[tuple[type, type], bool] = {}
+
+
+class ByType(type(Protocol)):  # type: ignore[misc]
+    """A protocol that all objects of a type offer, or none: asked once, since members are looked up one by one."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        pair = cls, type(instance)
+        if pair not in _OFFERED:
+            _OFFERED[pair] = super().__instancecheck__(instance)
+        return _OFFERED[pair]
+
+
 @runtime_checkable
-class HoldsTorques(Protocol):
+class HoldsTorques(Protocol, metaclass=ByType):
     """A stepper with servos of its own, which hold their torques between two samples."""
 
     @property
@@ -129,7 +142,7 @@ class HoldsTorques(Protocol):
 
 
 @runtime_checkable
-class Remembers(Protocol):
+class Remembers(Protocol, metaclass=ByType):
     """A stepper whose steps depend on those before by more than the state, such as by factors that are still in use."""
 
     def memory(self) -> tuple[NDArray[Any], ...]:

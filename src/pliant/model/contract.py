@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip
-from pliant.model.continuation import Continuation
+from pliant.model.continuation import ByType, Continuation
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
@@ -77,9 +77,10 @@ class Run:
 
     def place_prescribed(self, layout: Layout, states: Array, times: Array) -> None:
         """Prescribed joints are where they are meant to be between steps too."""
-        given = np.flatnonzero(self.inputs.prescribed)
-        if len(given):
+        prescribed = self.inputs.prescribed
+        if any(prescribed):
             signals = self.inputs.joint_signals(times)
+            given = slice(None) if all(prescribed) else np.flatnonzero(prescribed)
             layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
             layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
 
@@ -91,6 +92,9 @@ class Run:
                 " use Gauss, or compile the robot with Lumped() or Rigid()"
             )
         return self.method
+
+
+MOVED_AT_ONCE = 64  # rows that the next ones are copied onto
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,8 @@ class Record:
         """The same as `at`, in the memory that the states have, since new one costs time: no use is left of this."""
         if 2 * len(rows) < len(self.time):
             return self.at(rows)
-        for block in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows) > 1) + 1):  # one after the other
-            self.states[block[0] : block[-1] + 1] = self.states[rows[block[0]] : rows[block[-1]] + 1]
+        for a in range(0, len(rows), MOVED_AT_ONCE):  # none comes to lie behind where it was
+            self.states[a : min(a + MOVED_AT_ONCE, len(rows))] = self.states[rows[a : a + MOVED_AT_ONCE]]
         return replace(replace(self, states=self.states[:, :0]).at(rows), states=self.states[: len(rows)])
 
     def at(self, rows: NDArray[np.int64]) -> Record:
@@ -306,7 +310,7 @@ class Stepper(Protocol[T]):
 
 
 @runtime_checkable
-class CarriesServos(Protocol):
+class CarriesServos(Protocol, metaclass=ByType):
     """A stepper whose compiled loop computes velocity servos, those of `servos_inside`."""
 
     def command(self, rates: Array) -> None:
@@ -375,19 +379,6 @@ class Model(Protocol):
     ) -> Equilibrium: ...
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
-
-
-_OFFERED: dict[tuple[type, type], bool] = {}
-
-
-class ByType(type(Protocol)):  # type: ignore[misc]
-    """A protocol that all objects of a type offer, or none: asked once, since members are looked up one by one."""
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        pair = cls, type(instance)
-        if pair not in _OFFERED:
-            _OFFERED[pair] = super().__instancecheck__(instance)
-        return _OFFERED[pair]
 
 
 @runtime_checkable

@@ -69,13 +69,15 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     """
     if order not in SLOWED or len(time) < order + 3:
         return float("nan")
-    stride = max(1, round(step / float(np.median(np.diff(time)))))  # inside a step there is nothing but its polynomial
+    spacing = np.sort(time[1:] - time[:-1])
+    median = float(spacing[(len(spacing) - 1) // 2] + spacing[len(spacing) // 2]) / 2.0
+    stride = max(1, round(step / median))  # inside a step there is nothing but its polynomial
     at, x = time[::stride], tip[::stride]
-    widths = np.diff(at)
-    changes = np.flatnonzero(np.abs(np.diff(widths)) > 1e-6 * widths[1:]) + 1
-    edges = np.concatenate([[0], changes, [len(widths)]])
+    widths = at[1:] - at[:-1]
+    changes = np.flatnonzero(np.abs(widths[1:] - widths[:-1]) > 1e-6 * widths[1:]) + 1
     total = seen = 0.0
-    for first, last in zip(edges[:-1], edges[1:] + 1):
+    for first, end in itertools.pairwise([0, *changes.tolist(), len(widths)]):
+        last = end + 1
         if last - first > order + 2 and widths[first] < 2.5 * step:
             differences = np.linalg.norm(np.diff(x[first:last], order + 1, axis=0), axis=1)
             total += (min(step / widths[first], 1.0)) ** order * float(differences.sum())

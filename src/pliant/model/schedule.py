@@ -42,20 +42,31 @@ class Schedule:
     def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod, lengths: Array | None = None) -> Schedule:
         h = merged(grid[1:] - grid[:-1]) if lengths is None else lengths
         wanted = outputs[outputs > grid[0]]
-        step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
-        tau = (wanted - grid[step]) / h[step]
-        tau[tau > 1 - 1e-9] = 1.0
-        dense = np.zeros((len(tau) + 1, method.stages))
-        if (tau < 1.0).any() and isinstance(method, StageMethod):
-            dense[1:] = lagrange_values(np.append(0.0, method.nodes), tau)[:, 1:]
-        stop = 1 + np.bincount(step, minlength=len(h)).cumsum()
-        first = np.append(1, stop[:-1])
-        times, step, tau = np.append(grid[0], wanted), np.append(-1, step), np.append(1.0, tau)
-        return Schedule(h, times, step, tau, dense, first, stop)
+        rows = len(wanted) + 1
+        times, step, tau, dense = (
+            np.empty(rows),
+            np.empty(rows, np.int64),
+            np.empty(rows),
+            np.zeros((rows, method.stages)),
+        )
+        times[0], step[0], tau[0] = grid[0], -1, 1.0
+        times[1:] = wanted
+        within = step[1:]
+        np.minimum(np.maximum(grid.searchsorted(wanted - 1e-9 * h.min()) - 1, 0), len(h) - 1, out=within)
+        part = (wanted - grid[within]) / h[within]
+        part[part > 1 - 1e-9] = 1.0
+        tau[1:] = part
+        if (part < 1.0).any() and isinstance(method, StageMethod):
+            dense[1:] = lagrange_values(np.append(0.0, method.nodes), part)[:, 1:]
+        ends = np.ones(len(h) + 1, np.int64)
+        ends[1:] += np.bincount(within, minlength=len(h)).cumsum()
+        return Schedule(h, times, step, tau, dense, ends[:-1], ends[1:])
 
 
 def merged(lengths: Array) -> Array:
     """Lengths that differ only by round-off become that of the first of them, so that factorisations survive."""
+    if len(lengths) == 1:
+        return lengths
     order = np.argsort(lengths, kind="stable")
     ascending = lengths[order]
     differs = np.append(True, ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:])

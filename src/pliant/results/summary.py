@@ -134,7 +134,8 @@ def doubts(trajectory: Trajectory) -> list[str]:
 
     Of short runs the consistency error takes longer than the run.
     """
-    few = np.unique(np.linspace(0, len(trajectory.time) - 1, FEW).astype(np.int64))
+    count = len(trajectory.time)
+    few = np.linspace(0, count - 1, min(count, FEW)).astype(np.int64)
     return warn(trajectory) if trajectory.of_arm and trajectory.source.suspects(few) else _known_at_once(trajectory)
 
 

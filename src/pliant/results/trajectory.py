@@ -169,8 +169,7 @@ class LiveSource:
 
     @property
     def joint_units(self) -> tuple[JointUnit, ...]:
-        names = self.arm.joint_names if self.of_arm else ()
-        return tuple(JointUnit(self.arm.robot.freedom(name).unit) for name in names)
+        return tuple(JointUnit(self.robot.freedom(name).unit) for name in getattr(self.model, "joint_names", ()))
 
     @property
     def efforts(self) -> dict[str, Array]:
@@ -198,12 +197,13 @@ class LiveSource:
 
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         """Whether a few states give reason to look at the consistency error of all."""
-        some, ledger = self.record.at(rows), self.record.ledger
+        record, ledger = self.record, self.record.ledger
+        some = replace(record, time=record.time[rows], states=record.states[rows], ledger=ledger.at(rows), efforts={})
         error = self.arm.consistency_error(some)
         if not (error.twist.any() or error.gravity.any()):
             return bool(error.warning)
-        tip = LoadPlace("tip", self.arm.robot.tip_link, False, Frame.WORLD)
-        speed = np.linalg.norm(self.arm.load_flows(some.states, (tip,))[:, 0, :3], axis=1).max(initial=0.0)
+        flow = self.arm.load_flows(some.states, (LoadPlace("tip", self.robot.tip_link, False, Frame.BODY),))
+        speed = np.linalg.norm(flow[:, 0, :3], axis=1).max(initial=0.0)
         pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))
         # a peak between two of them may be twice as high
         return bool(error.warning) or any(matters(2.0 * float(np.abs(each).max()), scale) for each, scale in pairs)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -96,7 +97,7 @@ class AxisJoint(Joint, ABC):
     friction: Annotated[Friction | None, Part("dry friction of the joint")] = None
     limits: Annotated[Limits | None, Part("stops of the joint")] = None
 
-    @property
+    @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
         law = Coordinate(
             self.initial_position, self.initial_rate, self.spring, self.damping, self.friction, self.limits
@@ -165,7 +166,7 @@ class CylindricalJoint(Joint, word="cylindrical"):
     slide: Annotated[Coordinate, Part("translation along the axis", translates=True)] = FREELY
     turn: Annotated[Coordinate, Part("rotation about the axis", translates=False)] = FREELY
 
-    @property
+    @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
         return (
             Freedom(f"{self.name}.slide", True, self.axis, self.slide),
@@ -191,7 +192,7 @@ class UniversalJoint(Joint, word="universal"):
                 ("second_axis",),
             )
 
-    @property
+    @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
         return (
             Freedom(f"{self.name}.first", False, self.first_axis, self.first),
@@ -221,7 +222,7 @@ class PlanarJoint(Joint, word="planar"):
                 ("first_axis",),
             )
 
-    @property
+    @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
         normal = np.array(self.normal)
         second = np.cross(normal, self.first_axis)
@@ -254,7 +255,7 @@ class WholeJoint(Joint, ABC):
     def guided_freedoms(self) -> tuple[Freedom, ...]:
         """Its coordinates where its motion is prescribed: translations along axes in a row, then rotations."""
 
-    @property
+    @cached_property
     def reference_freedoms(self) -> tuple[Freedom, ...]:
         """Of the frame to which feedback holds the child, in the same row of translations and rotations."""
         return tuple(replace(each, name=reference_name(each.name), law=FREELY) for each in self.guided_freedoms)
@@ -273,7 +274,7 @@ class SphericalJoint(WholeJoint, word="spherical"):
     friction: Annotated[Friction | None, Part("dry friction against the spin")] = None
     limits: Annotated[Cone | None, Part("cone that the child's axis stays in")] = None
 
-    @property
+    @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
         rates = zip("xyz", (ALONG_X, ALONG_Y, ALONG_Z), self.initial_rate)
         return tuple(
@@ -335,7 +336,7 @@ class FreeJoint(WholeJoint, word="free"):
     def moves(self) -> bool:
         return True
 
-    @property
+    @cached_property
     def guided_freedoms(self) -> tuple[Freedom, ...]:
         """Where its motion is prescribed: translations along the axes of the joint frame, then rotations."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)

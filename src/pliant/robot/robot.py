@@ -301,11 +301,14 @@ class Robot(Shown, Declared, word="robot"):
     def freedom(self, name: str) -> Freedom:
         """The coordinate of that name: of a joint or loop joint, of a free joint whose motion is prescribed, or of the
         reference of a ball or free joint."""
+        return _named("joint coordinate", name, self._all_freedoms)
+
+    @cached_property
+    def _all_freedoms(self) -> list[Freedom]:
         free = (joint.guided_freedoms for joint in self.joints if isinstance(joint, FreeJoint))
         either = (*self.joints, *(loop.joint for loop in self.loops))
         held = (joint.reference_freedoms for joint in either if isinstance(joint, WholeJoint))
-        freedoms = [*self.freedoms, *chain.from_iterable((*(loop.freedoms for loop in self.loops), *free, *held))]
-        return _named("joint coordinate", name, freedoms)
+        return [*self.freedoms, *chain.from_iterable((*(loop.freedoms for loop in self.loops), *free, *held))]
 
     @property
     def mass(self) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -48,7 +49,7 @@ class Resolution:
     off: Array
     static: float
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """The lowest frequency that is not resolved, Hz; infinite where all are."""
         return float(self.frequency[self.off > RESOLVED].min(initial=np.inf))
@@ -65,7 +66,7 @@ class Resolution:
 
 
 _KNOWN: dict[tuple[object, object], Resolution | None] = {}  # by robot and formulation, the oldest first
-_AT_REST: dict[tuple[object, object], tuple[Array, Array]] = {}  # likewise
+_AT_REST: dict[tuple[object, object], tuple[Array, Array, Array]] = {}  # likewise
 
 
 def _keep(known: dict[tuple[object, object], T], asked: tuple[object, object], found: T) -> T:
@@ -180,25 +181,27 @@ def deflects(model: Arm) -> bool:
 
 def rows_looked_at(steps: int) -> int:
     """Of a run: many where that costs little of it."""
-    return int(np.clip(steps // 8, FEWEST_ROWS, MOST_ROWS))
+    return min(max(steps // 8, FEWEST_ROWS), MOST_ROWS)
 
 
 def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) -> Bend:
     """What the deflections of the links in a run tell; ``steps`` are the order of the method and their length, s."""
     count = FEWEST_ROWS if steps is None else rows_looked_at(int((time[-1] - time[0]) / steps[1]))
-    rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), count)).round().astype(int))
-    moved, largest = _deflections(arm, states[rows])
-    if len(rows) < TOO_FEW or not largest > 0.0:
+    if len(time) > count:
+        rows = np.linspace(0, len(time) - 1, count).round().astype(int)
+        time, states = time[rows], states[rows]
+    moved, largest = _deflections(arm, states)
+    if len(time) < TOO_FEW or not largest > 0.0:
         return Bend(largest, np.zeros(0), np.zeros(0))
-    time = time[rows]
-    until, evenly = float(time[-1] - time[0]), np.linspace(time[0], time[-1], len(time))
-    even = np.stack([np.interp(evenly, time, column) for column in moved.T], axis=1)
-    even -= even.mean(axis=0)
+    until, evenly, even = float(time[-1] - time[0]), np.linspace(time[0], time[-1], len(time)), np.empty_like(moved)
+    for k, column in enumerate(moved.T):
+        even[:, k] = np.interp(evenly, time, column)
+    even -= even.sum(axis=0) / len(even)
     # mirrored at the end, so that it does not jump there
     power, frequency = spectrum(np.concatenate([even, even[::-1]]), 2.0 * until)
-    size = np.sum(even**2, axis=1)
-    changes = float(np.sqrt(size.max() / np.max(np.sum(moved**2, axis=1))))
-    lasts = until * float(size.sum() ** 2 / max(len(size) * np.sum(size**2), 1e-300))  # what dies out is off no further
+    size = (even**2).sum(axis=1)
+    changes = float(np.sqrt(size.max() / (moved**2).sum(axis=1).max()))
+    lasts = until * float(size.sum() ** 2 / max(len(size) * (size**2).sum(), 1e-300))  # what dies out is off no further
     seen = Bend(largest, power, frequency, changes, lasts)
     if steps is None or steps[0] not in SLOWED:
         return seen
@@ -209,29 +212,28 @@ def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) 
 def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
     """Mean squares of rows (n, k), evenly sampled in so many seconds, by frequencies, Hz."""
     lines = np.fft.rfft(even, axis=0)
-    power = 2.0 * np.sum(np.abs(lines) ** 2, axis=1) / len(even) ** 2
+    power = 2.0 * (np.abs(lines) ** 2).sum(axis=1) / len(even) ** 2
     return np.asarray(power), np.arange(len(power)) / lasts
 
 
 def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m."""
     way, turn = _ways(arm, states)
-    rest, unturned = _undeformed(arm, states)
-    lengths = np.array([arm.robot.link(joint.child).length for joint in arm.robot.chain_order])
-    beyond = lengths.sum() - lengths.cumsum()
+    rest, unturned, beyond = _undeformed(arm, states)
     moved, cosine = way - rest, 0.5 * (np.einsum("nkij,kij->nk", turn, unturned[0]) - 1.0)
-    arms = np.linalg.norm(moved, axis=2) + beyond * np.arccos(np.clip(cosine, -1.0, 1.0))
+    arms = np.linalg.norm(moved, axis=2) + beyond * np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
     return moved.reshape(len(states), -1), float(arms.sum(axis=1).max(initial=0.0))
 
 
-def _undeformed(model: Arm, states: Array) -> tuple[Array, Array]:
-    """The ways of all links at rest, which do not depend on the joints."""
+def _undeformed(model: Arm, states: Array) -> tuple[Array, Array, Array]:
+    """The ways of all links at rest, which do not depend on the joints, and the lengths of what is beyond each."""
     arm: Arm = getattr(model, "arm", model)
     asked = arm.robot, arm.formulation
     found = _AT_REST.get(asked)
     if found is None:
         still = arm.undeformed(arm.layout.part(states[:1], "joint_position"))
-        found = _keep(_AT_REST, asked, _ways(arm, still))
+        lengths = np.array([arm.robot.link(joint.child).length for joint in arm.robot.chain_order])
+        found = _keep(_AT_REST, asked, (*_ways(arm, still), lengths.sum() - lengths.cumsum()))
     return found
 
 

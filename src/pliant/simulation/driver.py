@@ -109,7 +109,7 @@ def not_begun(model: Model, run: Run) -> Record:
 
 def _record(driven: Driven[T], ending: Ending) -> Record:
     """What the steps kept; where a run stopped between two rows, its last state too."""
-    stepper, done, rates = driven.stepper, driven.done, np.array(driven.rates or np.zeros((0, 0)))
+    stepper, done = driven.stepper, driven.done
     plan = stepper.run.schedule
     times = plan.times[: int(np.searchsorted(plan.step, done))]
     if not ending.completed and times[-1] < ending.time:
@@ -118,6 +118,7 @@ def _record(driven: Driven[T], ending: Ending) -> Record:
     kept = stepper.kept(times)
     counts = {"steps": float(done), **kept.statistics}
     after = None if stepper.run.trial and ending.completed else driven.continuation(float(times[-1]), ending)
+    rates = driven.last_rates(kept.states)
     return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates, after=after)
 
 
@@ -131,7 +132,10 @@ class Driven(Generic[T]):
         self.sampling = Sampling(stepper.model, self.run.inputs, span, self.servoing is not None)
         self.first = self.stop = 0  # steps whose inputs are read
         self.rates: list[Array] = []  # of the joints, after each of the last steps
-        self.watched = not self.run.trial and isinstance(stepper.model, Arm)
+        watched = not self.run.trial and isinstance(stepper.model, Arm)
+        self.watched = watched and not all(self.run.inputs.prescribed)
+        self.last_ends = ends_of_last_steps(self.run) if self.watched else np.zeros(0, np.int64)
+        self.alone = WATCHED_STEPS if self.watched and not len(self.last_ends) else 0
 
     def go_on(self) -> None:
         """Take over what the run before remembered."""
@@ -153,11 +157,18 @@ class Driven(Generic[T]):
         held = stepper.held.copy() if isinstance(stepper, HoldsTorques) else None
         return Continuation(time, self.run.origin, memory, held, self.sampling.memory())
 
+    def last_rates(self, states: Array) -> Array:
+        """Those of the joints after each of the last steps that were done."""
+        if not len(self.last_ends):
+            return np.array(self.rates or np.zeros((0, 0)))
+        done = max(0, self.done - (len(self.run.grid) - 1 - WATCHED_STEPS))
+        return self.stepper.model.layout.part(states[self.last_ends[:done]], "joint_rate")
+
     def through(self, undivided: Undivided) -> Ending:
         """All steps, or as many as can be; how it ended."""
         stepper, run, sampling = self.stepper, self.run, self.sampling
         shown = time.monotonic()
-        for a, b in chunks(run, self.servoing is not None):
+        for a, b in chunks(run, self.servoing is not None, self.alone):
             now = float(run.grid[a])
             if sampling.due(now):
                 problem = sampling.act(now, stepper.state_vector())
@@ -212,19 +223,33 @@ class Driven(Generic[T]):
         return self.stepper.tables(a, b, joints, loads)
 
 
-def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
-    """Ranges of steps between the instants of sampled control; the last ones alone, so that they can be compared."""
-    size = WATCHED_CHUNK if run.progress else CHUNK
-    acts = steps_at(run.grid, instants(run.inputs, run.origin, float(run.grid[-1]), servos_inside))
-    last = len(run.grid) - 1
-    sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
-    few = bool(sampled) or run.trial or last <= 2 * WATCHED_STEPS
-    alone = np.arange(last if few else last - WATCHED_STEPS, last)
-    before = two_steps_before(run)
-    edges = np.unique(np.concatenate([[0, last], acts, alone, before])).astype(int).tolist()
+def sampled(run: Run) -> bool:
+    """Whether anything acts at instants."""
+    return bool(run.inputs.controllers or run.inputs.commands or run.inputs.servos)
+
+
+def chunks(run: Run, servos_inside: bool = False, alone: int = 0) -> Iterator[tuple[int, int]]:
+    """Ranges of steps between the instants of sampled control; so many last ones ``alone``, to be compared."""
+    size, last = WATCHED_CHUNK if run.progress else CHUNK, len(run.grid) - 1
+    if sampled(run):
+        acts = steps_at(run.grid, instants(run.inputs, run.origin, float(run.grid[-1]), servos_inside))
+        edges = np.unique(np.concatenate([[0, last], acts, two_steps_before(run)])).astype(int).tolist()
+    else:
+        edges = [0, *range(last if last <= 2 * alone else last - alone, last), last]
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):
             yield a, min(a + size, right)
+
+
+def ends_of_last_steps(run: Run) -> Ints:
+    """Rows of the output there, if steps need not be taken alone to see them: where each of the last ones has a row."""
+    none = np.zeros(0, np.int64)
+    if sampled(run) or len(run.grid) - 1 <= 2 * WATCHED_STEPS:
+        return none
+    plan = run.schedule
+    first, stop = plan.first[-WATCHED_STEPS:], plan.stop[-WATCHED_STEPS:]
+    kept = (stop > first).all() and (plan.tau[stop - 1] == 1.0).all()
+    return stop - 1 if kept else none
 
 
 def two_steps_before(run: Run) -> Ints:

@@ -16,10 +16,12 @@ ROUNDING = 1e-7  # of a step: less is rounding of its times
 
 def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
     """Times from the start on at which steps must end: breaks of signals, instants of sampled control, the end."""
-    acts = instants(inputs, after.origin, until)
-    inside = np.concatenate([np.asarray(inputs.breaks, float), acts])
-    unique = np.unique(np.append(inside[(inside > after.time) & (inside < until)], [after.time, until]))
-    apart = np.concatenate([[True], np.diff(unique) > 1e-12 * until])
+    inside = np.concatenate([np.asarray(inputs.breaks, float), instants(inputs, after.origin, until)])
+    inside = inside[(inside > after.time) & (inside < until)]
+    if not len(inside):
+        return np.array([after.time, until])
+    unique = np.unique(np.append(inside, [after.time, until]))
+    apart = np.append(True, unique[1:] - unique[:-1] > 1e-12 * until)
     kept: Array = unique[apart]
     kept[-1] = until
     return kept

@@ -390,10 +390,15 @@ def _advance(
 
 def _looked_at(record: Record, grid: Array, telling: Array, count: int) -> Record:
     """Times and states of a run at ``telling`` ends of steps and at so many others, which nobody asks for more."""
-    ends = np.flatnonzero(np.isin(record.time, grid, assume_unique=True))
+    ends = _rows_at(record.time, grid)
     some = ends[np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int)]
-    rows = np.union1d(some, np.flatnonzero(np.isin(record.time, telling, assume_unique=True)))
+    rows = np.union1d(some, _rows_at(record.time, telling))
     return replace(record, time=record.time[rows], states=record.states[rows])
+
+
+def _rows_at(time: Array, some: Array) -> NDArray[np.int64]:
+    """Which of the times are among some others, both ascending."""
+    return np.flatnonzero(some[np.minimum(some.searchsorted(time), len(some) - 1)] == time)
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:

@@ -7,6 +7,7 @@ compared with the mean over the step by a much finer rule. Of prescribed motions
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,13 +134,13 @@ def missed_shares(
 
 def beyond_mesh(inputs: Inputs, names: tuple[str, ...], until: float, known: Resolution | None) -> tuple[str, ...]:
     """A sentence for each source that acts by frequencies which the mesh does not resolve."""
-    if known is None or not _varies(inputs) or not np.isfinite(known.limit):
+    if known is None or not _varies(inputs) or not isfinite(known.limit):
         return ()
     slow = _soonest_change(inputs)
-    if np.isfinite(slow) and NEARLY_UNRESOLVED * known.limit * slow >= SURELY_SLOW:
+    if isfinite(slow) and NEARLY_UNRESOLVED * known.limit * slow >= SURELY_SLOW:
         return ()
     wanted = NYQUIST * known.limit * until
-    count = int(np.clip(wanted, FEWEST_SAMPLES, MOST_SAMPLES))
+    count = int(min(max(wanted, FEWEST_SAMPLES), MOST_SAMPLES))
     span = until * min(count / wanted, 1.0)  # of long runs as much as tells the frequencies
     begins = span * np.arange(count) / count
     told, faded = [], np.hanning(count)[:, None]

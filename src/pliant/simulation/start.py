@@ -14,12 +14,12 @@ def consistent_start(model: Model, time: float = 0.0) -> Array:
     inputs = model.inputs
     if not (any(inputs.prescribed) and isinstance(model, Arm)):
         return model.initial_state()
-    own = model.layout
-    free = model.initial_state()
-    position, rate = own.part(free, "joint_position").copy(), own.part(free, "joint_rate").copy()
     signals = inputs.joint_signals(np.array([time]))[0]
-    given = np.flatnonzero(inputs.prescribed)
-    position[given], rate[given] = signals[given, 0], signals[given, 1]
+    position, rate = signals[:, 0].copy(), signals[:, 1].copy()
+    if not all(inputs.prescribed) or model.robot.loops:  # which must close where the robot starts, too
+        free, others = model.initial_state(), ~np.array(inputs.prescribed)
+        position[others] = model.layout.part(free, "joint_position")[others]
+        rate[others] = model.layout.part(free, "joint_rate")[others]
     return model.initial_state(position, rate, inputs.prescribed)
 
 

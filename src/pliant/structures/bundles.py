@@ -18,4 +18,4 @@ def complex_of(bundle: Bundle) -> Bundle:
 
 def zeros_of(kind: Callable[..., Bundle], *shapes: int | tuple[int, ...], dtype: type = float) -> Bundle:
     """A bundle of zeros, one shape per field."""
-    return kind(*(np.zeros(shape, dtype) for shape in shapes))
+    return kind(*[np.zeros(shape, dtype) for shape in shapes])

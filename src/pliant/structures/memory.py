@@ -13,11 +13,19 @@ from pliant.errors import InvalidInput
 Memory = tuple[NDArray[Any], ...]
 
 
-def numbers_of(bundle: Any) -> Memory:
+def numbers_of(bundle: tuple[Any, ...]) -> Memory:
     """All arrays of a bundle and of the bundles in it; of indices and marks, which may come from a file, none."""
-    if isinstance(bundle, np.ndarray):
-        return (bundle,) if bundle.dtype.kind in "fc" else ()
-    return tuple(array for each in bundle for array in numbers_of(each)) if isinstance(bundle, tuple) else ()
+    found: list[NDArray[Any]] = []
+    _collect(bundle, found)
+    return tuple(found)
+
+
+def _collect(bundle: tuple[Any, ...], found: list[NDArray[Any]]) -> None:
+    for each in bundle:
+        if isinstance(each, tuple):
+            _collect(each, found)
+        elif isinstance(each, np.ndarray) and each.dtype.kind in "fc":
+            found.append(each)
 
 
 def refill(own: Sequence[NDArray[Any]], memory: Memory) -> None:

@@ -91,8 +91,8 @@ def drawn_tip_velocity(arm: Arm, states: Floats, strain_rates: Floats, joint_rat
     step, shift = 1e-4 / speed, np.zeros_like(states)
     shift[:, arm.layout.slices["strain"]] = step * strain_rates
     shift[:, arm.layout.slices["joint_position"]] = step * joint_rates
-    ahead, behind = (arm.tip(states + side * shift)[0] for side in (1.0, -1.0))
-    return np.asarray((ahead - behind) / (2 * step))
+    ends = arm.tip(np.concatenate([states + shift, states - shift]))[0]
+    return np.asarray((ends[: len(states)] - ends[len(states) :]) / (2 * step))
 
 
 class Frames(NamedTuple):

@@ -98,12 +98,12 @@ class Chain(NamedTuple):
     @property
     def dofs(self) -> int:
         """Coordinates of all joints, also of those that have no names."""
-        return int(self.tree.dof.max(initial=-1)) + 1
+        return max(self.tree.dof.tolist(), default=-1) + 1  # of few links sooner found than by max()
 
     @property
     def frames(self) -> int:
         """Rotations that are states."""
-        return int(self.tree.frame.max(initial=-1)) + 1
+        return max(self.tree.frame.tolist(), default=-1) + 1
 
 
 class Loads(NamedTuple):

@@ -231,14 +231,19 @@ class GeometricallyExactArm(ArmFacts):
 
         Where loops are to close, at positions and rates near these that fit them; ``held`` ones stay.
         """
-        laws = [self.robot.freedom(name).law for name in self.joint_names]
-        q = np.array([law.initial_position for law in laws] if position is None else position, float)
-        qd = np.array([law.initial_rate for law in laws] if rate is None else rate, float)
+        q = np.array(self._initial_values[0] if position is None else position, float)
+        qd = np.array(self._initial_values[1] if rate is None else rate, float)
         at_rest = np.zeros((len(self.chain.section.C), 6))
         if self.robot.loops:
             stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
             q, qd = self._closed(at_rest, q, qd, stays)
         return self.moving_state(at_rest, q, qd, unnamed=self._initial_flight if rate is None else None)
+
+    @cached_property
+    def _initial_values(self) -> tuple[list[float], list[float]]:
+        """Positions and rates of all joints, as the robot says."""
+        laws = [self.robot.freedom(name).law for name in self.joint_names]
+        return [law.initial_position for law in laws], [law.initial_rate for law in laws]
 
     def _closed(self, strain: Floats, q: Floats, qd: Floats, held: Bools) -> tuple[Floats, Floats]:
         """Positions and rates near the given ones that fit all loops; no loop joint has coordinates here."""
@@ -301,7 +306,7 @@ class GeometricallyExactArm(ArmFacts):
     def frames(self, states: Floats) -> tuple[Floats, Floats]:
         """Rotations (n, frames, 4) and positions (n, frames, 3) of many states."""
         many = np.atleast_2d(states)
-        if not self.chain.frames:
+        if "frame_rotation" not in self.layout.slices:
             return np.zeros((len(many), 0, 4)), np.zeros((len(many), 0, 3))
         turn, place = (self.layout.part(many, name) for name in ("frame_rotation", "frame_position"))
         return np.ascontiguousarray(turn), np.ascontiguousarray(place)
@@ -450,14 +455,16 @@ class GeometricallyExactArm(ArmFacts):
             pose = np.zeros((1, len(self.chain.tree.parent), 12))
             for row, x in zip(stored, np.atleast_2d(states)):
                 row[1] += measure_start(self.chain.tree, plant.relations, state_of(self, x), pose)
-        return stored[:, 0], stored[:, 1], self._potential(states)
+        return stored[:, 0], stored[:, 1], self._potential(*self._node_poses(states))
 
-    def _potential(self, states: Floats) -> Floats:
+    def _node_poses(self, states: Floats) -> tuple[Floats, Floats]:
         e, q = self.shape(states)
+        return rebuild_poses(self.chain, self.node_path, e, q, self.frames(states))
+
+    def _potential(self, x: Floats, R: Floats) -> Floats:
         inertia, mesh = self.chain.inertia, self.chain.mesh
         if not inertia.gravity.any():
-            return np.zeros(len(e))
-        x, R = rebuild_poses(self.chain, self.node_path, e, q, self.frames(states))
+            return np.zeros(len(x))
         moment = _first_moment(inertia.M, x, R)
         if inertia.at_points:
             f = mesh.N[0]
@@ -466,7 +473,8 @@ class GeometricallyExactArm(ArmFacts):
         return -moment @ inertia.gravity
 
     def stepper(self, run: Run) -> Stepper:
-        return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
+        inputs = self._at_nodes(run.inputs)
+        return Stepper(self, run if inputs is run.inputs else replace(run, inputs=inputs))
 
     def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
@@ -511,9 +519,9 @@ class GeometricallyExactArm(ArmFacts):
         if self.chain.frames:
             drawn = drawn + carried_by_frames(self, record.states)
         tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
-        v = self.load_flows(record.states, (tip,))[:, 0, :3]
-        twist = np.linalg.norm(drawn - v, axis=1)
-        potential = self._potential(record.states)
+        x, R = self._node_poses(record.states)
+        twist = np.linalg.norm(drawn - load_flows(self, record.states, (tip,), R)[:, 0, :3], axis=1)
+        potential = self._potential(x, R)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 
     def place_of(self, node: int) -> str:

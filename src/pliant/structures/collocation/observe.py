@@ -192,11 +192,12 @@ class ChainSection:
         return np.asarray(self.weights @ state[self.twists])
 
 
-def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
-    """(n, loads, 6)"""
+def load_flows(
+    arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...], R: Floats | None = None
+) -> Floats:
+    """(n, loads, 6); ``R`` are rotations of all nodes, if they are known."""
     V, e, q, qd = arm.split(states)
-    R = None
-    if any(load.frame is Frame.WORLD for load in loads):
+    if R is None and any(load.frame is Frame.WORLD for load in loads):
         R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))[1]
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):

@@ -64,7 +64,10 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
         of_state = arm.layout.part(x, part)
         array[: len(of_state)] = of_state
-    state.rotor[:named] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])[:named]
+    if arm.geared:
+        state.rotor[:named] = arm.layout.part(x, "rotor")
+    else:
+        state.rotor[:named, 0], state.rotor[:named, 1] = state.q[:named], state.qd[:named]
     (state.turn[:],), (state.place[:],) = arm.frames(x)
     _set_flight(arm.chain.tree, state)
     return state
@@ -148,7 +151,7 @@ class Stepper:
         relations = self.plant.relations
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
-        in_world, asked = bool(np.any(self.plant.loads.world)), run.newton_tolerance
+        in_world, asked = bool(self.plant.loads.world.any()), run.newton_tolerance
         orient, gain = gravity > 0.0 or in_world, np.inf if in_world else gravity / length
         memory, counts = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3, np.int64)
         steering = (asked.displacement, asked.energy, length, asked.max_iterations, orient, gain)
@@ -194,8 +197,9 @@ class Stepper:
 
     def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
         plan, ends = self.run.schedule, self.run.grid[a + 1 : b + 1]
-        rows = self.run.method.stages + 1 if self.model.moved else 0
-        base = self._base(self.times(a, b).ravel()).reshape(b - a, rows, BASE_COLUMNS)
+        base = np.zeros((b - a, 0, BASE_COLUMNS))
+        if self.model.moved:
+            base = self._base(self.times(a, b).ravel()).reshape(b - a, -1, BASE_COLUMNS)
         return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
 
     def _base(self, times: Floats) -> Floats:

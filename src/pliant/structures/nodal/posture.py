@@ -335,6 +335,8 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
     }
     # v of the point at the origin of the world that moves with a node: the same for all nodes of a rigid body
     v, omega = np.zeros_like(x), np.zeros_like(x)
+    if not (np.any(qd) or starts or structure.heads):
+        return v, omega, np.array(qd, float)
     for i in range(len(x)):
         p, c = tree.parent[i], tree.coordinate[i]
         if i in starts:
