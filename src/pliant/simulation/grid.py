@@ -20,9 +20,9 @@ def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
     inside = inside[(inside > after.time) & (inside < until)]
     if not len(inside):
         return np.array([after.time, until])
-    unique = np.unique(np.append(inside, [after.time, until]))
-    apart = np.append(True, unique[1:] - unique[:-1] > 1e-12 * until)
-    kept: Array = unique[apart]
+    ascending = np.sort(np.append(inside, [after.time, until]))
+    apart = np.append(True, ascending[1:] - ascending[:-1] > 1e-12 * until)
+    kept: Array = ascending[apart]
     kept[-1] = until
     return kept
 
@@ -50,16 +50,16 @@ def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) 
 
 def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
     """Equal steps between consecutive marks, from the last mark before ``begin`` on, and their lengths."""
-    widths = np.diff(marks)
+    widths = marks[1:] - marks[:-1]
     counts = np.maximum(1, np.ceil(widths / step - 1e-6)).astype(np.int64)
     lengths = np.where(np.abs(widths - counts * step) <= ROUNDING * step, step, widths / counts)
     first = max(0, int(np.searchsorted(marks[:-1], begin + ROUNDING * step, side="right")) - 1)
     kept, own = counts[first:], lengths[first:]
-    last = np.cumsum(kept)
-    within = np.arange(1, last[-1] + 1) - np.repeat(last - kept, kept)
-    grid = np.append(marks[first], decimal(np.repeat(marks[first:-1], kept) + within * np.repeat(own, kept)))
+    last, of = kept.cumsum(), np.arange(len(kept)).repeat(kept)  # the stretch of each step
+    within = np.arange(1, last[-1] + 1) - (last - kept)[of]
+    grid = np.append(marks[first], decimal(marks[first:-1][of] + within * own[of]))
     grid[last] = marks[first + 1 :]
-    return grid, np.repeat(merged(lengths)[first:], kept)
+    return grid, merged(lengths)[first:][of]
 
 
 def divided(marks: Array, counts: NDArray[np.int64]) -> Array:
