@@ -80,12 +80,14 @@ def saved_times(grid: Array, outputs: int | Array) -> Array:
     steps = len(grid) - 1
     if steps <= outputs:
         return grid
-    return np.asarray(grid[np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))])
+    return np.asarray(grid[np.linspace(0, steps, outputs + 1).round().astype(np.int64)])
 
 
 def wanted_times(outputs: Array, until: float, start: float) -> Array:
     """Output times with the start added, refused if they lie outside the run."""
-    times = np.unique(np.append(np.asarray(outputs, dtype=float), start))
+    times = np.asarray(outputs, dtype=float).ravel()
+    if not (len(times) and times[0] == start and (times[1:] > times[:-1]).all()):
+        times = np.unique(np.append(times, start))
     if not np.all(np.isfinite(times)) or times[0] < start or times[-1] > until + 1e-12 * abs(until):
         raise InvalidInput(
             f"outputs must be times between {start:g} and until = {until:g} s; correct them, or give a number"
