@@ -75,6 +75,9 @@ PACKAGE = str(Path(__file__).parent)
 
 def tell(sentences: Iterable[str]) -> None:
     """Warn of each, at the line that called the package."""
+    sentences = list(sentences)
+    if not sentences:
+        return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<")):
         level, frame = level + 1, frame.f_back

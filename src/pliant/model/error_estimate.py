@@ -79,8 +79,11 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     for first, end in itertools.pairwise([0, *changes.tolist(), len(widths)]):
         last = end + 1
         if last - first > order + 2 and widths[first] < 2.5 * step:
-            differences = np.linalg.norm(np.diff(x[first:last], order + 1, axis=0), axis=1)
-            total += (min(step / widths[first], 1.0)) ** order * float(differences.sum())
+            differences = x[first:last]
+            for _ in range(order + 1):
+                differences = differences[1:] - differences[:-1]
+            sizes = np.linalg.norm(differences, axis=1)
+            total += (min(step / widths[first], 1.0)) ** order * float(sizes.sum())
             seen += float(at[last - 1] - at[first])
     return SLOWED[order] * total * float(at[-1] - at[0]) / seen if seen > 0.0 else float("nan")
 
@@ -99,12 +102,12 @@ def local_errors(grid: Array, tips: Array, order: int, breaks: Array) -> Array:
         divided = (divided[1:] - divided[:-1]) / (grid[k:] - grid[:-k])[:, None, None]
         factorial *= k
     sizes = factorial * np.linalg.norm(divided, axis=-1)
-    first = np.clip(np.arange(steps) - order // 2, 0, steps - reach)
-    ends = [0, *np.searchsorted(grid, breaks - 1e-9 * grid[-1]), steps]
+    first = np.minimum(np.maximum(np.arange(steps) - order // 2, 0), steps - reach)
+    ends = [0, *grid.searchsorted(breaks - 1e-9 * grid[-1]).tolist(), steps]
     for a, b in itertools.pairwise(ends):
         if b - a >= reach:
-            first[a:b] = np.clip(first[a:b], a, b - reach)
-    return np.asarray(SLOWED[order] * np.diff(grid)[:, None] ** reach * sizes[first])
+            first[a:b] = np.minimum(np.maximum(first[a:b], a), b - reach)
+    return np.asarray(SLOWED[order] * (grid[1:] - grid[:-1])[:, None] ** reach * sizes[first])
 
 
 def windows(steps: int, order: int, begin: int) -> NDArray[np.int64]:

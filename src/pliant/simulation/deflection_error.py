@@ -218,30 +218,41 @@ def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
 
 def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m."""
-    way, turn = _ways(arm, states)
+    x, R = arm.link_ends(states)
     rest, unturned, beyond = _undeformed(arm, states)
-    moved, cosine = way - rest, 0.5 * (np.einsum("nkij,kij->nk", turn, unturned[0]) - 1.0)
-    arms = np.linalg.norm(moved, axis=2) + beyond * np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
+    moved = _ways(x, R) - rest
+    arms = np.linalg.norm(moved, axis=2)
+    if beyond.any():  # behind a single link there is nothing that its turn would move
+        cosine = 0.5 * (np.einsum("nkij,kij->nk", _turns(R), unturned) - 1.0)
+        arms += beyond * np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
     return moved.reshape(len(states), -1), float(arms.sum(axis=1).max(initial=0.0))
 
 
 def _undeformed(model: Arm, states: Array) -> tuple[Array, Array, Array]:
-    """The ways of all links at rest, which do not depend on the joints, and the lengths of what is beyond each."""
+    """Ways and turns of all links at rest, whatever their joints do, and the lengths of what is beyond each."""
     arm: Arm = getattr(model, "arm", model)
     asked = arm.robot, arm.formulation
     found = _AT_REST.get(asked)
     if found is None:
-        still = arm.undeformed(arm.layout.part(states[:1], "joint_position"))
+        x, R = arm.link_ends(arm.undeformed(arm.layout.part(states[:1], "joint_position")))
         lengths = np.array([arm.robot.link(joint.child).length for joint in arm.robot.chain_order])
-        found = _keep(_AT_REST, asked, (*_ways(arm, still), lengths.sum() - lengths.cumsum()))
+        found = _keep(_AT_REST, asked, (_ways(x, R), _turns(R)[0], lengths.sum() - lengths.cumsum()))
     return found
 
 
-def _ways(arm: Arm, states: Array) -> tuple[Array, Array]:
-    """From root to tip of all links (n, links, 3), in the axes of the root, and turns (n, links, 3, 3) likewise."""
-    x, R = arm.link_ends(states)
-    root = np.swapaxes(R[:, :, 0], 2, 3)
-    return (root @ (x[:, :, 1] - x[:, :, 0])[..., None])[..., 0], root @ R[:, :, 1]
+def _ways(x: Array, R: Array) -> Array:
+    """From root to tip of all links (n, links, 3), in the axes of the root."""
+    return np.asarray((_roots(R) @ (x[:, :, 1] - x[:, :, 0])[..., None])[..., 0])
+
+
+def _turns(R: Array) -> Array:
+    """Of tips against roots of all links (n, links, 3, 3)."""
+    return np.asarray(_roots(R) @ R[:, :, 1])
+
+
+def _roots(R: Array) -> Array:
+    """Rotations from world to the roots of all links."""
+    return np.swapaxes(R[:, :, 0], 2, 3)
 
 
 def doubts(found: Bend, error: ErrorEstimate | None, until: float, known: Resolution | None) -> Iterator[str]:

@@ -20,9 +20,9 @@ def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
     inside = inside[(inside > after.time) & (inside < until)]
     if not len(inside):
         return np.array([after.time, until])
-    unique = np.unique(np.append(inside, [after.time, until]))
-    apart = np.append(True, unique[1:] - unique[:-1] > 1e-12 * until)
-    kept: Array = unique[apart]
+    ascending = np.sort(np.append(inside, [after.time, until]))
+    apart = np.append(True, ascending[1:] - ascending[:-1] > 1e-12 * until)
+    kept: Array = ascending[apart]
     kept[-1] = until
     return kept
 
@@ -50,16 +50,16 @@ def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) 
 
 def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
     """Equal steps between consecutive marks, from the last mark before ``begin`` on, and their lengths."""
-    widths = np.diff(marks)
+    widths = marks[1:] - marks[:-1]
     counts = np.maximum(1, np.ceil(widths / step - 1e-6)).astype(np.int64)
     lengths = np.where(np.abs(widths - counts * step) <= ROUNDING * step, step, widths / counts)
     first = max(0, int(np.searchsorted(marks[:-1], begin + ROUNDING * step, side="right")) - 1)
     kept, own = counts[first:], lengths[first:]
-    last = np.cumsum(kept)
-    within = np.arange(1, last[-1] + 1) - np.repeat(last - kept, kept)
-    grid = np.append(marks[first], decimal(np.repeat(marks[first:-1], kept) + within * np.repeat(own, kept)))
+    last, of = kept.cumsum(), np.arange(len(kept)).repeat(kept)  # the stretch of each step
+    within = np.arange(1, last[-1] + 1) - (last - kept)[of]
+    grid = np.append(marks[first], decimal(marks[first:-1][of] + within * own[of]))
     grid[last] = marks[first + 1 :]
-    return grid, np.repeat(merged(lengths)[first:], kept)
+    return grid, merged(lengths)[first:][of]
 
 
 def divided(marks: Array, counts: NDArray[np.int64]) -> Array:
@@ -80,12 +80,14 @@ def saved_times(grid: Array, outputs: int | Array) -> Array:
     steps = len(grid) - 1
     if steps <= outputs:
         return grid
-    return np.asarray(grid[np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))])
+    return np.asarray(grid[np.linspace(0, steps, outputs + 1).round().astype(np.int64)])
 
 
 def wanted_times(outputs: Array, until: float, start: float) -> Array:
     """Output times with the start added, refused if they lie outside the run."""
-    times = np.unique(np.append(np.asarray(outputs, dtype=float), start))
+    times = np.asarray(outputs, dtype=float).ravel()
+    if not (len(times) and times[0] == start and (times[1:] > times[:-1]).all()):
+        times = np.unique(np.append(times, start))
     if not np.all(np.isfinite(times)) or times[0] < start or times[-1] > until + 1e-12 * abs(until):
         raise InvalidInput(
             f"outputs must be times between {start:g} and until = {until:g} s; correct them, or give a number"

@@ -42,6 +42,7 @@ from pliant.structures.collocation.observe import (
     Sight,
     at_nodes,
     carried_by_frames,
+    flow_of,
     link_ends,
     load_flows,
     observe,
@@ -455,11 +456,8 @@ class GeometricallyExactArm(ArmFacts):
             pose = np.zeros((1, len(self.chain.tree.parent), 12))
             for row, x in zip(stored, np.atleast_2d(states)):
                 row[1] += measure_start(self.chain.tree, plant.relations, state_of(self, x), pose)
-        return stored[:, 0], stored[:, 1], self._potential(*self._node_poses(states))
-
-    def _node_poses(self, states: Floats) -> tuple[Floats, Floats]:
-        e, q = self.shape(states)
-        return rebuild_poses(self.chain, self.node_path, e, q, self.frames(states))
+        x, R = rebuild_poses(self.chain, self.node_path, *self.shape(states), self.frames(states))
+        return stored[:, 0], stored[:, 1], self._potential(x, R)
 
     def _potential(self, x: Floats, R: Floats) -> Floats:
         inertia, mesh = self.chain.inertia, self.chain.mesh
@@ -513,14 +511,14 @@ class GeometricallyExactArm(ArmFacts):
 
     def consistency_error(self, record: Record) -> Consistency:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against the work of gravity."""
-        V, e, _, qd = self.split(record.states)
+        V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         drawn = drawn_tip_velocity(self, record.states, rates.reshape(len(V), -1), qd, V)
         if self.chain.frames:
             drawn = drawn + carried_by_frames(self, record.states)
         tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
-        x, R = self._node_poses(record.states)
-        twist = np.linalg.norm(drawn - load_flows(self, record.states, (tip,), R)[:, 0, :3], axis=1)
+        x, R = rebuild_poses(self.chain, self.node_path, e, q, self.frames(record.states))
+        twist = np.linalg.norm(drawn - flow_of(self, tip, V, R)[:, :3], axis=1)
         potential = self._potential(x, R)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 

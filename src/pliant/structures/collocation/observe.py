@@ -192,12 +192,11 @@ class ChainSection:
         return np.asarray(self.weights @ state[self.twists])
 
 
-def load_flows(
-    arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...], R: Floats | None = None
-) -> Floats:
-    """(n, loads, 6); ``R`` are rotations of all nodes, if they are known."""
+def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+    """(n, loads, 6)"""
     V, e, q, qd = arm.split(states)
-    if R is None and any(load.frame is Frame.WORLD for load in loads):
+    R = None
+    if any(load.frame is Frame.WORLD for load in loads):
         R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))[1]
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):
@@ -205,13 +204,18 @@ def load_flows(
             first = int(arm.load_table((load,)).ball[0])
             flows[:, k, 3:] = qd[:, first : first + 3]
             continue
-        nodes, turn, weights = acts_on(arm, load)
-        pairs = np.einsum("aij,naj->nai", weights, V[:, nodes]).reshape(len(V), -1, 2, 3)
-        if load.frame is Frame.WORLD:
-            assert R is not None
-            pairs = np.einsum("naij,napj->napi", R[:, nodes] @ turn, pairs)
-        flows[:, k] = pairs.sum(axis=1).reshape(-1, 6)
+        flows[:, k] = flow_of(arm, load, V, R)
     return flows
+
+
+def flow_of(arm: GeometricallyExactArm, load: LoadPlace, V: Floats, R: Floats | None) -> Floats:
+    """That of one load (n, 6) from twists and, where it is given in the axes of the world, rotations of all nodes."""
+    nodes, turn, weights = acts_on(arm, load)
+    pairs = np.einsum("aij,naj->nai", weights, V[:, nodes]).reshape(len(V), -1, 2, 3)
+    if load.frame is Frame.WORLD:
+        assert R is not None
+        pairs = np.einsum("naij,napj->napi", R[:, nodes] @ turn, pairs)
+    return np.asarray(pairs.sum(axis=1).reshape(-1, 6))
 
 
 _ACTING: WeakKeyDictionary[GeometricallyExactArm, dict[LoadPlace, tuple[slice, Floats, Floats]]] = WeakKeyDictionary()
