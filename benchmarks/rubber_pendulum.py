@@ -35,7 +35,7 @@ def pliant(session: Session) -> list[Run]:
     several = [(3, 4), (3, 6), (4, 3), (4, 4), (4, 5), (4, 6), (5, 3), (5, 4), (5, 5), (6, 3), (6, 4)]
     meshes = session.pick(several, [(4, 4), (6, 4)])
     steps = session.pick([1.2e-2, 1e-2, 8e-3, 6e-3, 5e-3, 4e-3, 2e-3], [8e-3, 5e-3])
-    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-5, 5e-6, 3e-6, 1e-6)), session)
+    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-4, 3e-5, 1e-5, 3e-6)), session)
 
 
 def reference(session: Session) -> Motion:

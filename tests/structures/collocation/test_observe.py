@@ -1,12 +1,14 @@
-"""Many states at once are seen as one by one."""
+"""Many states at once are seen as one by one; shapes follow from strains."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 
 import numpy as np
+import pytest
 
 import pliant as pl
+from pliant.mechanics.shape_functions import gauss_rule
 
 ROBOT = pl.load(pl.library.path("two_link_planar"))
 
@@ -34,3 +36,17 @@ def test_rotors_of_the_undeformed_arm_stand_with_their_joints() -> None:
     np.testing.assert_array_equal(geared.layout.part(states, "joint_position"), positions)
     for state, position in zip(states, positions):
         np.testing.assert_array_equal(state, geared.initial_state(position, np.zeros(2)))
+
+
+@pytest.mark.parametrize("degree", [3, 5, 6, 8, 11])
+def test_small_deflections_are_exact_for_polynomials_of_any_degree(degree: int) -> None:
+    """y(L) = int (L - s) kappa ds  of a rod that is bent a little; Gauss points of the strains integrate that exactly."""
+    rod = pl.FlexibleLink("rod", 0.8, section=pl.Circle(radius=0.01), material=pl.Material("steel", 2e11, 7850.0, 0.3))
+    arm = pl.GeometricallyExact(degree).compile(pl.Robot("rod", (rod,), (pl.RevoluteJoint("pin", "base", "rod"),)))
+    state = arm.initial_state()
+    strain = arm.layout.part(state, "strain")
+    strain[:, 5] = 1e-6 * np.random.default_rng(degree).normal(size=degree)
+    points, weights = gauss_rule(degree)
+    deflection = 0.8**2 * np.sum(weights * (1.0 - points) * strain[:, 5])
+    (position,), _ = arm.tip(state[None])
+    assert position[1] == pytest.approx(deflection, rel=1e-11)  # 1e-12 of it are of third order in the angles

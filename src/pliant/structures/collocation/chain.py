@@ -151,10 +151,6 @@ def diagonal(blocks: Floats) -> Bools:
     return np.asarray(~(blocks * ~np.eye(6, dtype=np.bool_)).any(axis=(1, 2)))
 
 
-_SIZES = [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]
-MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * _SIZES
-
-
 @dataclass(frozen=True, eq=False)
 class Points:
     """The polynomials of an element on [0, 1]: nodes, strain points and where the mass sits."""
@@ -193,11 +189,14 @@ class Points:
     def moments(self, start: float, width: float) -> Floats:
         """Weights (p, 3) of the strains in the moments of a stretch of the unit interval, for steps after Magnus.
 
-        With strains x, y, z at the Gauss points of a stretch of width h the moments are  h y,
-        sqrt(15)/3 h (z - x)  and  10/3 h (z - 2 y + x)  [blanes2009].
+        They are h a, h b and h c of the quadratic  a + b s + c s^2 ,  s from -1/2 to 1/2, that is next to the strain
+        on a stretch of width h [blanes2009]. Integral and first moment of the strain are those of the quadratic, so
+        that small deflections are exact for polynomials of any degree.
         """
-        values = lagrange_basis(self.strain_points, start + width * gauss_rule(3)[0])[0]
-        return np.ascontiguousarray((width * MOMENTS @ values).T)
+        x, weights = gauss_rule((self.degree + 3) // 2)
+        values, s = lagrange_basis(self.strain_points, start + width * x)[0], x - 0.5
+        b, c = 12.0 * (weights * s) @ values, 180.0 * (weights * (s * s - 1.0 / 12.0)) @ values
+        return np.ascontiguousarray(width * np.array([weights @ values - c / 12.0, b, c]).T)
 
 
 @dataclass(frozen=True, eq=False)

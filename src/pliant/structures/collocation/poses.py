@@ -316,9 +316,6 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
             a, b = ends[i], ends[i + 1]
             inside = placed.nodes[link][i * (len(points.nodes) - 1) :][: len(points.nodes)]
             marks = np.unique(np.round(np.concatenate([inside, [s for s in stations if a < s < b]]), 12))
-            # a sixth-order step is exact for small strains of degree 4: higher polynomials take two steps
-            if p > 5:
-                marks = np.sort(np.concatenate([marks, 0.5 * (marks[:-1] + marks[1:])]))
             for x, y in itertools.pairwise(marks):
                 weights.append((b - a) * points.moments((x - a) / (b - a), (y - x) / (b - a)))
                 element.append(int(chain.tree.first_element[link]) + i)
