@@ -1,7 +1,8 @@
 """Wheels carry the machine code of their kernels; PLIANT_WITHOUT_KERNELS=1 leaves it out.
 
 On the page of a package the README stands alone, so its links are written out from the address of the repository: that
-of ``Repository`` in ``[project.urls]``, or PLIANT_REPOSITORY. Without either they stay as they are.
+of ``Repository`` in ``[project.urls]``, or PLIANT_REPOSITORY. Without either, pictures are left out and links are
+plain words, so that nothing is shown broken.
 """
 
 import os
@@ -19,7 +20,11 @@ SHIPPED = not os.environ.get("PLIANT_WITHOUT_KERNELS")
 
 
 HERE = Path(__file__).parent
-LINK = re.compile(r"""(\]\(|\b(?:src|href)=")(?![a-z]+:|#|/)([^)"\s]+)""")
+FILE = r"(?![a-z]+:|#|/)([^)\"\s]+)"  # beside the README
+LINK = re.compile(r"""(\]\(|\b(?:src|href)="|^\[[^]]+\]: )""" + FILE, re.MULTILINE)
+PICTURE = re.compile(rf"""!\[[^]]*\]\({FILE}\)\n?|<img\b[^>]*\bsrc="{FILE}"[^>]*>\n?""")
+WORDS = re.compile(rf"""\[([^]]+)\]\({FILE}\)|<a\b[^>]*\bhref="{FILE}"[^>]*>(.*?)</a>""")
+DEFINITION = re.compile(rf"^\[[^]]+\]: {FILE}\n?", re.MULTILINE)
 PICTURES = (".png", ".gif", ".svg", ".jpg")
 
 
@@ -29,14 +34,16 @@ def repository() -> str:
     return os.environ.get("PLIANT_REPOSITORY") or project.get("urls", {}).get("Repository", "")
 
 
-def with_absolute_links(page: str, address: str) -> str:
+def page_of_package(page: str, address: str) -> str:
     """The page with links to files of the repository written out: pictures as such, all others as pages."""
 
     def written(link: re.Match[str]) -> str:
         kind = "raw" if link[2].lower().endswith(PICTURES) else "blob"
         return f"{link[1]}{address.rstrip('/')}/{kind}/HEAD/{link[2].removeprefix('./')}"
 
-    return LINK.sub(written, page) if address else page
+    if address:
+        return LINK.sub(written, page)
+    return WORDS.sub(lambda link: link[1] or link[4], DEFINITION.sub("", PICTURE.sub("", page)))
 
 
 class BuildWithKernels(build_py):
@@ -64,7 +71,7 @@ class WheelOfMachineCode(bdist_wheel):
 
 if __name__ == "__main__":
     setup(
-        long_description=with_absolute_links((HERE / "README.md").read_text(encoding="utf-8"), repository()),
+        long_description=page_of_package((HERE / "README.md").read_text(encoding="utf-8"), repository()),
         long_description_content_type="text/markdown",
         distclass=PackageOfMachineCode,
         cmdclass={"build_py": BuildWithKernels, "bdist_wheel": WheelOfMachineCode},

@@ -62,6 +62,11 @@ class InvalidFile(InvalidInput):
     """A file cannot be read or written; each problem names file, line and column where they are known."""
 
 
+def lacking(user: str, package: str, extra: str) -> InvalidInput:
+    """What to raise where ``user`` needs a package that a plain installation does not bring."""
+    return InvalidInput(f"{user} needs {package}; install it with pip install 'pliant[{extra}]'")
+
+
 class DoubtfulRun(PliantError):
     """A run that was checked ended early or has warnings; the message lists them."""
 

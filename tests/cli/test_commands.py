@@ -59,13 +59,16 @@ def test_help_loads_nothing_heavy() -> None:
     assert "simulate" in answer.stdout
 
 
-HEAVY = ("numba", "scipy", "xarray", "pandas", "h5py", "matplotlib", "PIL", "http.server", "numpy.f2py.crackfortran")
+HEAVY = (
+    *("numba", "scipy", "xarray", "pandas", "h5py", "matplotlib", "PIL", "http.server", "numpy.f2py.crackfortran"),
+    *("pliant.view.figures", "pliant.view.film", "pliant.view.scene", "pliant.experiments", "pliant.analysis.compare"),
+)
 USED = (  # commands one after the other, and what each of them and those before may load; numba compiles what is new
     ("describe macchelli_link", ""),
     ("simulate macchelli_link --until 0.01 --step 0.005", "numba"),
     ("modes macchelli_link --count 1", "numba scipy"),
     ("simulate macchelli_link --until 0.01 --step 0.005 --output run.nc", "numba scipy h5py"),
-    ("view run.nc --output run.html", "numba scipy h5py"),
+    ("view run.nc --output run.html", "numba scipy h5py pliant.view.scene pliant.view.figures"),  # their colours
 )
 
 

@@ -189,6 +189,16 @@ def test_others_read_what_a_writer_of_any_dataset_would_have_written(tmp_path: P
                 assert [*ours.coords] == [*theirs.coords]
 
 
+def test_without_xarray_files_work_and_datasets_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("xarray", "h5netcdf"):
+        monkeypatch.setitem(sys.modules, name, None)
+    fake_trajectory().save(tmp_path / "run.nc")
+    run = load_trajectory(tmp_path / "run.nc")
+    with pytest.raises(InvalidInput) as refused:
+        run.dataset()
+    assert str(refused.value) == "dataset() needs xarray; install it with pip install 'pliant[xarray]'"
+
+
 def test_files_that_are_no_trajectories_are_refused(tmp_path: Path) -> None:
     future, other = BytesIO(), BytesIO()
     xarray.Dataset({"a": ("t", np.zeros(2))}).to_netcdf(other, engine="h5netcdf")

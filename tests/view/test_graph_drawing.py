@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -115,6 +116,30 @@ def test_boxes_do_not_overlap_and_hold_their_text(name: str) -> None:
             words, rows = group.findall(NAMESPACE + "text"), group.findall(NAMESPACE + "rect")
             if len(words) == len(rows) == 1:
                 assert 15.0 * LETTER * len(words[0].text or "") <= float(rows[0].get("width", "0"))
+
+
+@pytest.mark.parametrize("name", ["mixed_element", "arm_beam", "arm_joint"])
+def test_arrows_of_signals_are_seen_and_sizes_are_clear_of_bonds(name: str) -> None:
+    svg = pictures()[name].svg
+    root = ElementTree.fromstring(svg)
+    own = next(each for each in root.iter(NAMESPACE + "g") if each.get("transform"))
+    tips = [points(each)[0] for each in own.findall(NAMESPACE + "path") if each.get("class") == "tip"]
+    boxes = rectangles(svg, "box", "signals", "blank") if name != "arm_joint" else []
+    assert tips
+    for x, y in tips:
+        assert not [box for box in boxes if box[0] < x < box[2] and box[1] < y < box[3]]
+    bonds = [points(each) for each in own.findall(NAMESPACE + "path") if "wide" in each.get("class", "")]
+    sizes = [each for each in own.findall(NAMESPACE + "text") if each.get("class") == "size"]
+    assert len(sizes) == len(bonds)
+    for size, mine in zip(sizes, bonds):
+        at = complex(float(size.get("x", "0")), float(size.get("y", "0")))
+        near = [far(at, *(complex(*end) for end in ends)) for bond in bonds for ends in pairwise(bond)]
+        assert min(near) > 5.0, (size.text, mine)
+
+
+def far(at: complex, a: complex, b: complex) -> float:
+    """From a place to a line between two others."""
+    return min(abs(at - a - part * (b - a)) for part in (k / 200 for k in range(201)))
 
 
 def test_chains_lead_from_left_to_right() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.cli.demo import ROBOT
 from pliant.view.scene import FIELDS, FRAMES_PER_SECOND, MOST_KEPT, Pose, Run, frames_of, scene_of
 from pliant.view.scene_parts import Kind, Role
 from tests.support.fake_arm import fake_trajectory
@@ -230,6 +231,17 @@ def test_every_field_has_numbers_where_a_link_bends() -> None:
         assert values.shape == (*run.pose.position.shape[:2], 3 if field.over_section else 1)
         assert np.isnan(values[:, 0]).all()
         assert field.over_section or np.isfinite(values[:, bending.sections]).all()
+
+
+def test_curves_show_zero_where_rounding_is_left_of_it() -> None:
+    """The arm of the demo stays in its plane but for 1e-17 m; what counts is as it was."""
+    run = swing(pl.load(ROBOT))
+    curves = {(curve.group, curve.name): curve.values for curve in only_run(run).curves}
+    assert np.any(run.tip_position[:, 1])
+    assert not np.any(curves["tip position", "y"])
+    assert not np.any(curves["tip deflection", "y"])
+    for k, axis in enumerate("xyz"):
+        assert np.allclose(curves["tip position", axis], run.tip_position[:, k], rtol=0.0, atol=1e-13)
 
 
 def test_what_cannot_be_viewed_is_refused() -> None:

@@ -193,9 +193,25 @@ def test_the_command_writes_a_page_and_refuses_what_is_no_run(tmp_path: Path) ->
     assert (tmp_path / "page.html").stat().st_size > 10_000
     done = CliRunner().invoke(app, ["view", str(tmp_path / "none.nc"), "--no-browser"])
     assert (done.exit_code, "is not a file" in done.output) == (2, True)
-    (tmp_path / "other.nc").write_text("no run")
-    done = CliRunner().invoke(app, ["view", str(tmp_path / "other.nc"), "--no-browser"])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("other.nc", "other.nc is no saved run; give a file that pliant simulate --output run.nc wrote"),
+        ("arm.yaml", "arm.yaml is a robot, and no saved run; make one with pliant simulate arm.yaml --until 2"),
+        ("steel_strip", "steel_strip is a robot, and no saved run; make one with pliant simulate steel_strip"),
+    ],
+)
+def test_the_command_refuses_other_files_before_it_tells_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for written in ("other.nc", "arm.yaml"):
+        Path(written).write_text("pliant: 1")
+    done = CliRunner().invoke(app, ["view", name])
     assert done.exit_code == 2, done.output
+    assert " ".join(done.output.split()).startswith(told)
 
 
 def test_the_command_imports_no_compiler_and_no_figures(tmp_path: Path) -> None:

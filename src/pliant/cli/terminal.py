@@ -225,32 +225,34 @@ class Destination:
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
         from pliant.results.trajectory import SAVED
-        from pliant.view.figures.files import refuse_figures
-        from pliant.view.film import refuse_film
         from pliant.whole_file import refuse_existing, refuse_suffix
 
         if self.file is not None:
             refuse_suffix(self.file, SAVED, "of a trajectory")
             refuse_existing(self.file, self.overwrite)
         if self.figures is not None:
+            from pliant.view.figures.files import refuse_figures
+
             if self.figures.suffix and not self.figures.is_dir():
                 raise InvalidInput(
                     f"--figures {self.figures} names a file, but a run has several figures; name a folder"
                 )
             refuse_figures(self.figures, self.overwrite)
         if self.film is not None:
+            from pliant.view.film import refuse_film
+
             refuse_film(self.film, self.overwrite)
 
     def write(self, trajectory: pl.Trajectory) -> list[Path]:
         """Write what was asked for; the paths written."""
-        from pliant.view.figures import write_figures
-
         written = []
         if self.file is not None:
             with progress_after_a_second(f"saving {self.file}"):
                 trajectory.save(self.file, self.overwrite, self.tip)
             written.append(self.file)
         if self.figures is not None:
+            from pliant.view.figures import write_figures
+
             with progress_after_a_second("drawing figures") as report:
                 written += write_figures(trajectory, self.figures, self.overwrite, report, self.tip)
         if self.film is not None:

@@ -18,6 +18,7 @@ OutputOption = Annotated[Path | None, typer.Option(help="Write one HTML file tha
 HostOption = Annotated[str, typer.Option(help="Address to serve on; other computers see it only if you ask for that.")]
 PortOption = Annotated[int, typer.Option(help="Port to serve on; 0 takes a free one.")]
 NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Print the address and open no browser.")]
+NETCDF = b"\x89HDF\r\n\x1a\n"  # how files of netCDF-4 begin
 
 
 def show(
@@ -55,6 +56,21 @@ def show(
         shown.close()
 
 
+def refuse_other_files(path: Path) -> None:
+    """Before an address is told and a browser started; what begins as a run does is tested when it is read."""
+    from pliant import library
+
+    if path.suffix in (".yaml", ".yml") or (not path.exists() and str(path) in library.names()):
+        raise InvalidInput(
+            f"{path} is a robot, and no saved run; make one with pliant simulate {path} --until 2 --output run.nc"
+        )
+    if not path.is_file():
+        raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
+    with path.open("rb") as file:
+        if file.read(len(NETCDF)) != NETCDF:
+            raise InvalidInput(f"{path} is no saved run; give a file that pliant simulate --output run.nc wrote")
+
+
 def view(
     runs: Annotated[list[Path], typer.Argument(help="Files of saved runs; several are laid over each other.")],
     output: OutputOption = None,
@@ -77,6 +93,5 @@ def view(
         return scene_of(*trajectories, names=names_of(runs) if len(runs) > 1 else ())
 
     for path in runs:
-        if not path.is_file():
-            raise InvalidInput(f"{path} is not a file; give the path of a saved trajectory")
+        refuse_other_files(path)
     show(made, output, overwrite, host, port, not no_browser)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant.errors import InvalidInput, clip, tell
+from pliant.errors import InvalidInput, clip, lacking, tell
 from pliant.model.continuation import Continuation, LawMemory, SamplingMemory, ServoMemory, StoredLaw
 from pliant.model.contract import COARSE, Consistency
 from pliant.model.error_estimate import ErrorEstimate
@@ -84,13 +84,15 @@ def contents_of(trajectory: Trajectory) -> Contents:
 
 def to_dataset(trajectory: Trajectory) -> Dataset:
     """The same for xarray."""
-    from xarray import Dataset
+    try:
+        from xarray import Dataset
+    except ImportError:
+        raise lacking("dataset()", "xarray", "xarray") from None
 
     variables, coordinates, attributes = contents_of(trajectory)
     dataset = Dataset(variables, coords=coordinates, attrs=attributes)
     for variable in dataset.variables.values():
-        # A fill value would only say that NaN means NaN.
-        variable.encoding["_FillValue"] = None
+        variable.encoding["_FillValue"] = None  # it would only say that NaN means NaN
     return dataset
 
 

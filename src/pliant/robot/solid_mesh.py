@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InvalidInput, clip
+from pliant.errors import InvalidInput, clip, lacking
 from pliant.robot.declared import BadValue
 from pliant.robot.nodal_body import Array, NodalBody, Numbers
 from pliant.robot.section import Material
@@ -33,9 +33,7 @@ def solid_library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise InvalidInput(
-            f"meshes need {name.partition('.')[0]}; install them with pip install 'pliant[solids]'"
-        ) from None
+        raise lacking("a mesh file", name.partition(".")[0], "solids") from None
 
 
 def solid_of(path: str, material: Material) -> NodalBody:

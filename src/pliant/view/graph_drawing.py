@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
+from math import copysign
 from os import PathLike
 from typing import NamedTuple, cast
 from xml.sax.saxutils import escape, quoteattr
@@ -32,6 +33,7 @@ LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, 
 MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
 LOW_TITLE = 7.0  # of a box that is opened by a click and then fills the view
 PARALLEL, ASIDE = 18.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
+CLEAR = 12.0  # pixels from the size of a bond to other bonds, which leave it readable
 MOST_SIGNALS = 8  # that the box of a component lists
 ONE_PORTS = (C, I, R, Source)  # or fields of several
 SIGNALS, PORT = "#signals", "#port "
@@ -129,6 +131,10 @@ class _Artist:
         lines = [(bond.start, bond.end) for bond in scope.bonds]
         lines += [(PORT + port, target) for port, target in scope.ports.items() if scope.parts]
         edges = [_edge(borders, frames, *map(split_end, line)) for line in lines]
+        pairs = [sorted(edge[:2]) for edge in edges]
+        for name in {name for pair in pairs if pairs.count(pair) > 1 for name in pair if name in scope.parts}:
+            if not isinstance(scope.parts[name], (Component, Junction)):
+                nodes[name].height += 2 * PARALLEL  # so that bonds of the part below cross none of them
         joined = {name for edge in edges for name in edge[:2]}
         alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined}
         words = _signal_lines(scope) or ([] if scope.parts else [scope.about])
@@ -140,15 +146,17 @@ class _Artist:
         content = [*_signals(scope, nodes, words)]
         for name, part in scope.parts.items():
             content += self._part((*path, name), nodes[name], part, inner.get(name))
-        pairs = [sorted(edge[:2]) for edge in edges]
+        ways = []
         for k, (line, corners) in enumerate(zip(lines, placed.corners, strict=True)):
             way = _clipped([_anchor(nodes, frames, *split_end(end)) for end in line], corners)
+            shift = PARALLEL * (pairs[:k].count(pairs[k]) - 0.5 * (pairs.count(pairs[k]) - 1))
+            ways.append(way if frames.keys() & pairs[k] else _beside(way, shift))
+        for k, way in enumerate(ways):
             if k >= len(scope.bonds):
                 content.append(_path("lead", way))
                 continue
-            shift = PARALLEL * (pairs[:k].count(pairs[k]) - 0.5 * (pairs.count(pairs[k]) - 1))
-            way = way if frames.keys() & pairs[k] else _beside(way, shift)
-            content += _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)))
+            others = [*ways[:k], *ways[k + 1 :]]
+            content += _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)), others)
         content += [_text(nodes[PORT + port].at, port, "small") for port in scope.ports]
         ports = {port: nodes[PORT + port].at for port in scope.ports}
         return _Sheet("".join(content), placed.width, placed.height, ports)
@@ -264,7 +272,7 @@ def _signals(scope: Component, nodes: Mapping[str, Node], words: Sequence[str]) 
     firsts = [(split_end(start)[0], end) for start, end in texts]
     for first, end in dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in firsts):
         if {first, end} <= nodes.keys() and first != end:
-            way = _beside(_clipped([(nodes[word], [nodes[word].at]) for word in (first, end)]), ASIDE)
+            way = _signal(nodes[first], nodes[end])
             point, ahead, across = _along(way, True)
             head = [point, *(point - 8 * ahead + 3 * side * across for side in (1, -1))]
             yield _path("signal", way) + _path("tip", head)
@@ -307,10 +315,18 @@ def _clipped(ends: Sequence[Anchor], corners: Sequence[Point] = ()) -> list[Poin
     return [_border(first[0], way[0], way[1]), *way[1:-1], _border(last[0], way[-1], way[-2])]
 
 
-def _border(node: Node, at: Point, towards: Point) -> Point:
+def _border(node: Node, at: Point, towards: Point, off: Point = 0j) -> Point:
+    """Where a way leaves a box that it begins in, ``off`` its centre, and a little further."""
     d = towards - at
-    wide, high = 0.5 * node.width / max(abs(d.real), 1e-9), 0.5 * node.height / max(abs(d.imag), 1e-9)
-    return at + (min(wide, high) + 3.0 / (abs(d) or 1.0)) * d
+    wide = (0.5 * node.width - copysign(off.real, off.real * d.real)) / max(abs(d.real), 1e-9)
+    high = (0.5 * node.height - copysign(off.imag, off.imag * d.imag)) / max(abs(d.imag), 1e-9)
+    return at + (max(min(wide, high), 0.0) + 3.0 / (abs(d) or 1.0)) * d
+
+
+def _signal(first: Node, last: Node) -> list[Point]:
+    """The way beside a bond, between the borders that it meets there: what lay inside a box would be hidden."""
+    a, b = _beside([first.at, last.at], ASIDE)
+    return [_border(first, a, b, a - first.at), _border(last, b, a, b - last.at)]
 
 
 def _beside(way: list[Point], shift: float) -> list[Point]:
@@ -328,13 +344,28 @@ def _along(way: Sequence[Point], last: bool) -> tuple[Point, Point, Point]:
     return end, ahead, 1j * ahead
 
 
-def _bond(way: list[Point], size: int, stroke_at_end: bool | None) -> Iterator[str]:
-    """A line with a half arrow, double where it carries a vector, and with its causal stroke."""
+def _distance(at: Point, way: Sequence[Point]) -> float:
+    """From a place to a way, as far as that counts."""
+    near = CLEAR
+    for a, b in pairwise(way):
+        along = (at - a) / ((b - a) or 1.0)
+        near = min(near, abs(at - a - min(max(along.real, 0.0), 1.0) * (b - a)))
+    return near
+
+
+def _bond(way: list[Point], size: int, stroke_at_end: bool | None, others: Sequence[list[Point]]) -> Iterator[str]:
+    """A line with a half arrow, double where it carries a vector, and with its causal stroke; its size stands where it
+    is clear of the ``others``."""
     end, ahead, across = _along(way, True)
     if size > 1:
         yield _path("bond wide", way) + _path("bond core", way)
         a, b = max(pairwise(way), key=lambda ends: abs(ends[1] - ends[0]))
-        yield _text(0.5 * (a + b) - 9 * _along((a, b), True)[2], str(size), "size")
+        places = [0.5 * (a + b) + side * 9 * _along((a, b), True)[2] for side in (-1, 1)]
+        yield _text(
+            max(places, key=lambda at: min((_distance(at, other) for other in others), default=CLEAR)),
+            str(size),
+            "size",
+        )
     else:
         yield _path("bond", way)
     yield _path("bond", [end, end - BARB * ahead + 0.6 * BARB * across])

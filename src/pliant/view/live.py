@@ -34,6 +34,7 @@ from pliant.simulation.start import consistent_start
 from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.view import scene as seen
 from pliant.view import scene_parts as parts
+from pliant.view.figures.style import without_noise
 from pliant.view.live_parts import (
     PUSH,
     PUSH_RANGE,
@@ -426,7 +427,8 @@ class Live:
         told = [("joint position", name, self._unit(name)) for name in self.model.joint_names]
         told += [(group, name, ENERGY_UNIT) for name, group in DRAWN.items()]
         told += [("tip position", axis, "m") for axis in AXES]
-        values = (*observed.joint_position[0], *(lines[name] for name in DRAWN), *run.trace[0])
+        joints, tip = without_noise(observed.joint_position[0]), without_noise(run.trace[0])
+        values = (*joints, *(lines[name] for name in DRAWN), *tip)
         curves = tuple(parts.Curve(*each, np.array([value])) for each, value in zip(told, values))
         force = self.push.evaluate(now)[:, :3]
         arrow = parts.Arrow(PUSH, "loads", "N", float(run.tip), parts.ORIGIN, force)

@@ -22,6 +22,7 @@ from pliant.robot.joint import PlanarJoint, SphericalJoint
 from pliant.robot.link import Link, Payload, RigidLink
 from pliant.robot.section import Round, Section, Stations, Tapered, interpolate
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
+from pliant.view.figures.style import without_noise
 
 if TYPE_CHECKING:
     from pliant.view.scene import LinkShape, Pose
@@ -464,22 +465,23 @@ def _drive(places: Places, joint: Joint, efforts: dict[str, Array], pose: Pose) 
 
 
 def curves_of(run: Trajectory, deflection: Array) -> Iterator[Curve]:
-    """Joints, tip, torques and energies over time."""
+    """Joints, tip, torques and energies over time; what rounding left of a zero is zero, as in figures."""
+    reach = largest(run.tip_position)
     for k, (name, unit) in enumerate(zip(run.joint_names, run.joint_units)):
-        yield Curve("joint position", name, unit.position, run.joint_position[:, k])
+        yield Curve("joint position", name, unit.position, without_noise(run.joint_position[:, k]))
     for k, (name, unit) in enumerate(zip(run.joint_names, run.joint_units)):
-        yield Curve("joint rate", name, f"{unit.position}/s", run.joint_rate[:, k])
+        yield Curve("joint rate", name, f"{unit.position}/s", without_noise(run.joint_rate[:, k]))
     for k, axis in enumerate(AXES):
-        yield Curve("tip position", axis, "m", run.tip_position[:, k])
+        yield Curve("tip position", axis, "m", without_noise(run.tip_position[:, k], reach))
     for k, axis in enumerate(AXES):
-        yield Curve("tip deflection", axis, "m", deflection[:, k])
-    for name, unit in zip(run.joint_names, run.joint_units):
-        effort = run.efforts.get(name)
-        if effort is not None and effort.shape[1] == 1:
-            translates = unit.position == "m"
-            yield Curve(
-                "joint force" if translates else "joint torque", name, "N" if translates else "N m", effort[:, 0]
-            )
+        yield Curve("tip deflection", axis, "m", without_noise(deflection[:, k], reach))
+    single = {name: effort[:, 0] for name, effort in run.efforts.items() if effort.shape[1] == 1}
+    for translates, words in ((False, ("joint torque", "N m")), (True, ("joint force", "N"))):
+        units = zip(run.joint_names, run.joint_units)
+        named = [name for name, unit in units if (unit.position == "m") == translates and name in single]
+        scale = max((largest(single[name]) for name in named), default=0.0)
+        for name in named:
+            yield Curve(words[0], name, words[1], without_noise(single[name], scale))
     ledger = run.ledger
     lost = ledger.material_loss + ledger.viscous_loss + ledger.joint_loss + ledger.projection_loss
     supplied = sum(ledger.works.values(), np.zeros_like(ledger.gravity))
@@ -490,6 +492,11 @@ def curves_of(run: Trajectory, deflection: Array) -> Iterator[Curve]:
         "work of drives and loads": supplied,
         "dissipated": lost + ledger.numerical_loss,
     }
+    scale = max(largest(values) for values in energies.values())
     for name, values in energies.items():
         if np.any(values):
-            yield Curve("energy", name, ENERGY_UNIT, values)
+            yield Curve("energy", name, ENERGY_UNIT, without_noise(values, scale))
+
+
+def largest(values: Array) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))

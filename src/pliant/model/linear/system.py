@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, lacking
 from pliant.model.linear import port as checks
 from pliant.model.linear.port import SINGULAR, Complex
 from pliant.model.state import Array
@@ -328,10 +328,7 @@ class LinearSystem:
         try:
             import control
         except ImportError:
-            raise InvalidInput(
-                "to_control() needs python-control, which is not installed; install the extra 'control':"
-                " pip install 'pliant[control]'"
-            ) from None
+            raise lacking("to_control()", "python-control", "control") from None
         plain = self.explicit
         kinds = ("inputs", "outputs", "states")
         names = {kind: [name.replace(".", "_") for name in getattr(plain, kind)] for kind in kinds}
