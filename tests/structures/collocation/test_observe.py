@@ -50,3 +50,18 @@ def test_small_deflections_are_exact_for_polynomials_of_any_degree(degree: int) 
     deflection = 0.8**2 * np.sum(weights * (1.0 - points) * strain[:, 5])
     (position,), _ = arm.tip(state[None])
     assert position[1] == pytest.approx(deflection, rel=1e-11)  # 1e-12 of it are of third order in the angles
+
+
+@pytest.mark.bounds
+def test_shapes_in_a_plane_are_those_of_space() -> None:
+    """Links that bend flat take a shorter way; a curvature of 1e-300 out of the plane takes the long one."""
+    arm = pl.GeometricallyExact(degree=6, elements=2).compile(ROBOT)
+    state = arm.initial_state(np.array([0.3, -0.7]))
+    strain = arm.layout.part(state, "strain")
+    strain[:, [0, 1, 5]] = np.random.default_rng(4).normal(size=(len(strain), 3)) * [0.02, 0.02, 6.0]
+    flat, space = state.copy(), state
+    strain[0, 4] = 1e-300
+    for plane, whole in zip(arm.tip(flat[None]), arm.tip(space[None])):
+        np.testing.assert_allclose(plane, whole, rtol=0.0, atol=1e-15)
+    for plane, whole in zip(arm.link_ends(flat[None]), arm.link_ends(space[None])):
+        np.testing.assert_allclose(plane, whole, rtol=0.0, atol=1e-15)

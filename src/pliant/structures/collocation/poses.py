@@ -231,6 +231,7 @@ class Path(NamedTuple):
     row: Ints  # (intervals,) output row reached at the end of the interval, -1: none
     root_row: Ints  # (links,) output row of the root, -1: none
     rows: int
+    flat: bool  # at rest all links lie in the plane of the first two axes of their sections
 
 
 @inline_kernel
@@ -262,10 +263,51 @@ def pose_at(a, link):
     return load9(a, link), (a[link, 9], a[link, 10], a[link, 11])
 
 
+@inline_kernel
+def bends_flat(path, e):
+    """Whether links bend in the plane of the first two axes of their sections alone."""
+    out = 0.0 if path.flat else 1.0
+    for k in range(e.shape[0]):
+        out += abs(e[k, 2]) + abs(e[k, 3]) + abs(e[k, 4])
+    return out == 0.0
+
+
+@inline_kernel
+def load_plane(a, k):
+    return a[k, 0], a[k, 1], a[k, 5]
+
+
+@inline_kernel
+def bracket_in_plane(a, b):
+    """se3.ad of twists (v1, v2, w3)."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], 0.0
+
+
+@inline_kernel
+def pose_in_plane(path, e, k):
+    """se3.exp of `magnus_twist` over interval k of a link that bends flat, at a third of the cost."""
+    rest, p = path.rest[k], path.weights.shape[1]
+    a1, a2, a3 = load_plane(rest, 0), load_plane(rest, 1), load_plane(rest, 2)
+    for g in range(p):
+        x = load_plane(e, path.element[k] * p + g)
+        a1 = plus3(a1, path.weights[k, g, 0], x)
+        a2 = plus3(a2, path.weights[k, g, 1], x)
+        a3 = plus3(a3, path.weights[k, g, 2], x)
+    c1 = bracket_in_plane(a2, a1)
+    c2 = bracket_in_plane(a1, plus3(c1, 2.0, a3))
+    u = plus3(plus3(c1, -1.0, a3), -20.0, a1)
+    v1, v2, w = plus3(plus3(a1, 1.0 / 12.0, a3), 1.0 / 240.0, bracket_in_plane(plus3(a2, 1.0 / 60.0, c2), u))
+    b, c = so3.tangent_coefficients(w * w)
+    sine, cosine, d = w - c * w * w * w, 1.0 - b * w * w, 1.0 - c * w * w
+    R = (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
+    return R, (d * v1 - b * w * v2, d * v2 + b * w * v1, 0.0)
+
+
 @inner_kernel
 def march(tree, path, e, relative, tips, out):
     """World poses (rows, 9) and (rows, 3) at the stations, from those of links in their parents."""
     R, r = out
+    flat = bends_flat(path, e)
     for link in range(tree.parent.shape[0]):
         g = pose_at(relative, link)
         if tree.parent[link] >= 0:
@@ -274,7 +316,7 @@ def march(tree, path, e, relative, tips, out):
             store(g[0], R, path.root_row[link])
             store(g[1], r, path.root_row[link])
         for k in range(path.first[link], path.first[link + 1]):
-            g = se3.mul(g, se3.exp(magnus_twist(path, e, k)))
+            g = se3.mul(g, pose_in_plane(path, e, k) if flat else se3.exp(magnus_twist(path, e, k)))
             if path.row[k] >= 0:
                 store(g[0], R, path.row[k])
                 store(g[1], r, path.row[k])
@@ -325,7 +367,7 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
     strain_points = np.array(element, dtype=np.int64)[:, None] * p + np.arange(p)
     rest = moments.transpose(0, 2, 1) @ chain.section.rest[strain_points]
     marks_of_links, elements, reached = (np.array(each, np.int64) for each in (first, element, row))
-    return Path(marks_of_links, elements, moments, rest, reached, root_row, rows)
+    return Path(marks_of_links, elements, moments, rest, reached, root_row, rows, not rest[:, :, 2:5].any())
 
 
 Frames = tuple[Floats, Floats]  # rotations (n, frames, 4) and positions (n, frames, 3) of n states
