@@ -163,6 +163,7 @@ class Search:
         self.rows: dict[int, Row] = {}
         self.trials = 0
         self.space, self.checked = nan, 0.0  # error of the mesh, and the steps with which it was seen
+        self.in_time: dict[float, float] = {}  # errors of steps, by their number
 
     def _meshes(self) -> tuple[tuple[Any, ...], int]:
         """Formulations from the coarsest to the finest, and which of them is that of the model."""
@@ -243,16 +244,17 @@ class Search:
         """Whether these are more steps than a run may have."""
         return (len(self.base) - 1) * mean > MOST_STEPS
 
-    def trial(self, level: int, mean: float) -> Trial | None:
-        """None if it does not end."""
+    def trial(self, level: int, mean: float, exact: bool = False) -> Trial | None:
+        """None if it does not end; with the exact ledger it may be the run itself."""
         row = self.row(level)
         if row.unfit or self.many(mean):
             return None
-        if mean not in row.tried:
+        known = row.tried.get(mean)
+        if mean not in row.tried or (exact and known is not None and known.record is None):
             self.trials += 1
             rang = self.rings
             try:
-                record, trial = self.run(row, mean, self.compared, True, with_copied_laws(row.model))
+                record, trial = self.run(row, mean, not exact, with_copied_laws(row.model))
             except InvalidInput:
                 if level == self.own:
                     raise
@@ -263,7 +265,7 @@ class Search:
             if self.rings and not rang:
                 self.order = min(self.order, LOWER)
                 self.forget()
-                return self.trial(level, mean)
+                return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
         return row.tried[mean]
 
@@ -271,10 +273,12 @@ class Search:
         """All trials: those with other steps cannot be compared with them."""
         for each in self.rows.values():
             each.tried.clear()
+        self.in_time.clear()
         self.space, self.checked = nan, 0.0
 
-    def run(self, row: Row, mean: float, outputs: Array, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
+    def run(self, row: Row, mean: float, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
         """So many steps, and what they give where trials are compared, if they end."""
+        outputs = self.compared if loose else self.wanted
         grid = divided(self.base, self.counts(mean))
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
@@ -287,16 +291,17 @@ class Search:
             return (record if loose else record.at(kept_rows(record, outputs))), None
         (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
         if not looked_at:
-            return record, Trial(mean, tips[seen])
+            return record, Trial(mean, tips[seen], record=None if loose else record)
         ends = np.searchsorted(rows, grid)
-        self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
+        self.rings = self.rings or ringing(row.model, grid, record.states[ends])
         local = local_errors(grid, tips[ends], self.order, self.breaks)
         hard = record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.links and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.links, grid, record.states[ends], turns[ends]) / self.scale
-        trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard)
-        return (record if loose else record.at(kept_rows(record, outputs))), trial
+        kept = None if loose else record.at(kept_rows(record, outputs))
+        trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard, kept)
+        return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
         """Tips (instants, links, 3) of all links over the reach and their rotations, of links in a row the last; else
@@ -343,10 +348,11 @@ class Search:
         return max(fast, min(fine.hidden, slow)) if seen else fast
 
     def told(self, row: Row, run: Trial) -> float:
-        """Error of the steps of a run, from its distance to trials on the same mesh; not a number if there is none."""
+        """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a
+        number if there is none."""
         before = row.before(run.mean)
         if not before:
-            return nan
+            return self.in_time.get(run.mean, nan)
         last = before[-1]
         told, distance = self.gained(last, run), apart(run.tips, last.tips)
         earlier = row.before(last.mean)
@@ -354,6 +360,7 @@ class Search:
             parts = earlier[-1].mean / last.mean, last.mean / run.mean
             order = order_seen(apart(earlier[-1].tips, last.tips), distance, *parts)
             told = max(told, (told * told_by(distance, parts[1] ** max(order, SLOWEST))) ** 0.5)
+        self.in_time[run.mean] = told
         return told
 
     def grade(self, trial: Trial) -> bool:
@@ -385,7 +392,7 @@ class Search:
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
-            return SHOWN * run.shown, UNKNOWN_DECAY * distance
+            return self.in_time.get(run.mean, SHOWN * run.shown), UNKNOWN_DECAY * distance
         time = self.gained(trial, run)
         return time, max(UNKNOWN_DECAY * distance - time, 0.0)
 
@@ -396,7 +403,8 @@ class Search:
         """
         aim, count = TIME_SHARE * self.accuracy, len(self.shares)
         while not self.many(mean):
-            trial, row = self.trial(level, mean), self.row(level)
+            row = self.row(level)
+            trial = self.trial(level, mean, bool(row.before(mean)))
             if row.unfit:
                 if level + 1 == len(self.meshes):
                     return None
@@ -408,6 +416,10 @@ class Search:
                 continue
             if self.sampled and error <= CAUTION * aim:  # so many instants that fewer steps cannot be compared
                 return level, mean, mean
+            if row.before(mean) and self.told(row, trial) + (self.space if self.checked else 0.0) <= self.accuracy * (
+                1.0 if self.checked else TIME_SHARE
+            ):
+                return level, mean, mean
             self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
             if trial.hidden > self.accuracy:  # a run is not believed while it hides so much
@@ -418,10 +430,10 @@ class Search:
                 continue
             known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
             if needed <= FAR * mean:
-                return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), mean
+                return level, self.whole(min(max(needed, LEAST * mean), NEXT * mean)), mean
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
-            mean = self.whole(min(max(hoped / NEAR, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
+            mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
         return None
 
     def decay(self, changes: list[float]) -> float:
@@ -433,14 +445,16 @@ class Search:
 
     def above(self, level: int, mean: float) -> int | None:
         """The next mesh that carries the model, if there is one."""
+        coarse = self.trial(level, mean)
         for each in range(level + 1, len(self.meshes)):
-            self.trial(each, mean)
+            self.trial(each, mean, coarse is not None and coarse.record is not None)
             if not self.row(each).unfit:
                 return each
         return None
 
     def in_space(self, level: int, mean: float) -> int:
         """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known."""
+        level = level if self.automatic else 0
         aim, changes = SHARE * self.accuracy, list[float]()
         self.checked, self.space = mean, 0.0 if not isinstance(self.meshes[level], Meshed) else nan
         while (finer := self.above(level, mean)) is not None:
@@ -492,7 +506,7 @@ def find(
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
             mean = max(mean, ceil(float(np.max(np.diff(search.base))) / Gauss().step))
             search.shares = np.ones_like(search.shares)
-            record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
+            record, _ = search.run(row, mean, False, row.model.inputs)
     told = ErrorEstimate(nan, nan, search.scale, accuracy)
     return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
 
@@ -514,15 +528,10 @@ def _found(search: Search) -> Found:
         elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
             level = search.in_space(level - (search.automatic and level > 0), mean)
         row = search.row(level)
-        own, asked = row.model.inputs, with_copied_laws(row.model)
-        record, run = search.run(row, needed, search.wanted, False, asked)
-        time = nan
-        if record.ending.cause in STOPS:
-            break
+        run, time = search.trial(level, needed, True), nan
         if run is None:
             plan = search.planned(level, 2.0 * needed)
             continue
-        row.tried[needed] = run
         if both:
             time, search.space = search.told_of_both(trial, run)
             if time + search.space <= WITHIN * accuracy:
@@ -530,8 +539,8 @@ def _found(search: Search) -> Found:
             same = search.trial(level, mean)
             if same is not None:
                 search.space, search.checked = UNKNOWN_DECAY * apart(trial.tips, same.tips), mean
-        told = search.told(row, run) if needed > mean else SHOWN * run.shown
-        time = told if told == told else time
+        told = search.told(row, run)
+        time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
         if time + space <= accuracy or search.many(2.0 * needed):
             break
@@ -545,8 +554,9 @@ def _found(search: Search) -> Found:
             more = max(time / (TIME_SHARE * accuracy), 1.0) ** (1.0 / SURE_ORDER)
             mean = max(mean, search.checked)
             plan = level, search.whole(max(needed * min(more, FAR), LEAST * mean)), mean
-    if asked is not own:  # laws of users are asked in one run only
-        record, _ = search.run(row, needed, search.wanted, False, own)
+    own, record = row.model.inputs, None if run is None else run.record
+    if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
+        record, _ = search.run(row, needed, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
     integrator = search.integrator(needed)
@@ -560,7 +570,7 @@ def _as_it_is(search: Search) -> Found:
     done = row.before(inf)
     # none at all where steps were graded and then too many
     mean = done[-1].mean if done else max(row.tried, default=search.first[1])
-    record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
+    record, _ = search.run(row, mean, False, row.model.inputs)
     error = inf
     if len(done) > 1:
         before, last = done[-2:]

@@ -9,7 +9,7 @@ from math import ceil, log, nan
 
 import numpy as np
 
-from pliant.model.contract import Arm, Model
+from pliant.model.contract import Arm, Model, Record
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import Array
@@ -36,6 +36,7 @@ class Trial:
     local: Array | None = None  # of that error, what each step adds
     hidden: float = nan  # vibrations that its steps do not follow, over the reach, where they are seen
     hard: bool = False  # so many iterations that shorter steps cost less
+    record: Record | None = None  # of a run with the exact ledger, at all times that are wanted
 
 
 @dataclass(eq=False)
