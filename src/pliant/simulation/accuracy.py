@@ -72,7 +72,7 @@ FOLLOWED = 3.0  # power of the steps with which vibrations that they do not foll
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
-CALIBRATED = 5.0  # times what a trial shows that its error may be, if that of others is to be what they show
+CALIBRATED = 5.0, 2.0  # times what a trial shows that its error may be, or else it is blind; with what it hides
 CAUTION = 1.5  # times that, where it foretells how many steps are needed
 FAR, NEAR = 4.0, 2.0  # times the steps of a trial that its error may foretell; how far the next one is from these
 MOST_GROWTH, NEXT = 8.0, 3.0  # from trial to trial: the first ones, later ones
@@ -225,7 +225,7 @@ class Search:
     @property
     def usual_order(self) -> float:
         """With which errors decay, with some caution."""
-        return STIFF_ORDER if self.rings else min(FASTEST, 0.85 * self.order)
+        return STIFF_ORDER if self.rings else 0.85 * self.order
 
     def counts(self, mean: float) -> NDArray[np.int64]:
         """Steps in every base step."""
@@ -322,11 +322,13 @@ class Search:
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return CAUTION * shown * trial.shown, hoped, self.usual_order
+            return CAUTION * shown * trial.shown, hoped, min(FASTEST, self.usual_order)
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
-        order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
-        slow = distance > CALIBRATED * before[-1].shown
-        return error, min(max(order, SURE_ORDER), hoped), min(SURE_ORDER if slow else FASTEST, self.usual_order)
+        if self.blind(before[-1], distance):
+            order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
+            return error, min(max(order, SURE_ORDER), hoped), min(SURE_ORDER, self.usual_order)
+        error = min(error, SHOWN * trial.suspected) if trial.suspected == trial.suspected else error
+        return error, FOLLOWED if trial.hidden > trial.shown else hoped, min(FASTEST, self.usual_order)
 
     def gained(self, coarse: Trial, fine: Trial) -> float:
         """Error that is left with more steps, by how far apart two trials are and by what both show.
@@ -338,14 +340,20 @@ class Search:
         ratio = fine.shown / max(coarse.shown, ROUNDING)
         if ratio != ratio:
             ratio = part**SURE_ORDER
-        # else a slow decay where the distance says that tips show less than the error
-        usual = min(SURE_ORDER if distance > CALIBRATED * coarse.shown else FASTEST, self.usual_order)
+        elif ratio > part:  # tips of the coarse trial hardly showed what it did not follow
+            ratio = min(ratio, fine.suspected / max(coarse.suspected, ROUNDING))
+        # a slow decay where the distance says that tips show less than the error
         seen = fine.hidden == fine.hidden
+        usual = SURE_ORDER if self.blind(coarse, distance) else RESOLVED if seen else FASTEST
         fast, slow = (
             told_by(distance, float(min(max(ratio, part**order), part**SLOWEST)))
-            for order in (RESOLVED if seen else usual, SLOW)
+            for order in (min(usual, self.usual_order), SLOW)
         )
         return max(fast, min(fine.hidden, slow)) if seen else fast
+
+    def blind(self, coarse: Trial, distance: float) -> bool:
+        """Whether a trial is further off than its tips show, as at contacts."""
+        return distance > CALIBRATED[coarse.hidden == coarse.hidden] * coarse.suspected
 
     def told(self, row: Row, run: Trial) -> float:
         """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a

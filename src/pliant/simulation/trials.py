@@ -38,6 +38,11 @@ class Trial:
     hard: bool = False  # so many iterations that shorter steps cost less
     record: Record | None = None  # of a run with the exact ledger, at all times that are wanted
 
+    @property
+    def suspected(self) -> float:
+        """The error that it shows, or what it does not follow."""
+        return max(self.shown, self.hidden) if self.hidden == self.hidden else self.shown
+
 
 @dataclass(eq=False)
 class Row:
