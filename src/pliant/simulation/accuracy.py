@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, inf, log, nan
 from typing import Any
@@ -69,6 +69,7 @@ SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method ha
 SLOWEST, SLOW, FASTEST = 0.75, 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
 FOLLOWED = 3.0  # power of the steps with which vibrations that they do not follow become smaller
+KINKED = 1.25  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
@@ -109,6 +110,9 @@ class Found:
     error: ErrorEstimate
     trials: int
     lengths: str = ""  # of steps that are not all of one length
+
+
+Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial that foretells them
 
 
 @lru_cache(64)
@@ -293,9 +297,9 @@ class Search:
         if not looked_at:
             return record, Trial(mean, tips[seen], record=None if loose else record)
         ends = np.searchsorted(rows, grid)
-        self.rings = self.rings or ringing(row.model, grid, record.states[ends])
+        self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
         local = local_errors(grid, tips[ends], self.order, self.breaks)
-        hard = record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
+        hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.links and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.links, grid, record.states[ends], turns[ends]) / self.scale
@@ -368,14 +372,17 @@ class Search:
             parts = earlier[-1].mean / last.mean, last.mean / run.mean
             order = order_seen(apart(earlier[-1].tips, last.tips), distance, *parts)
             told = max(told, (told * told_by(distance, parts[1] ** max(order, SLOWEST))) ** 0.5)
-        self.in_time[run.mean] = told
-        return told
+        part = last.mean / run.mean
+        if not run.shown < part**KINKED * last.shown:  # as at contacts, where two runs may be alike by chance
+            told = max(told, part**SURE_ORDER * self.in_time.get(last.mean, 0.0))
+        self.in_time[run.mean] = min(told, self.in_time.get(run.mean, inf))  # on whatever mesh
+        return self.in_time[run.mean]
 
-    def grade(self, trial: Trial) -> bool:
-        """Whether unequal steps give the same error with clearly fewer of them: then more of them are where the error
-        of a trial comes from."""
+    def grade(self, trial: Trial) -> tuple[float, float] | None:
+        """Unequal steps where they give the same error with clearly fewer: then more of them are where the error of a
+        trial comes from. How many base steps there were for one that is now, and how many steps fewer will do."""
         if trial.local is None or not trial.local.sum() > 0.0:
-            return False
+            return None
         order = SURE_ORDER if self.rings else KEPT * self.order
         grid = divided(self.base, self.counts(trial.mean))
         density = (trial.local / np.diff(grid) ** (order + 1.0)) ** (1.0 / (order + 1.0))  # of the best steps
@@ -388,10 +395,14 @@ class Search:
         even = np.sum(trial.local) ** (1.0 / order) * len(trial.local)
         uneven = np.sum(density * np.diff(grid)) ** (1.0 + 1.0 / order)
         if even < UNEVEN * uneven:
-            return False
+            return None
+        part = len(self.shares) / len(steps)
         self.even, self.base, self.shares = False, base, steps / steps.mean()
-        self.forget()
-        return True
+        for row in self.rows.values():
+            row.change_base(part)
+        self.in_time.clear()
+        self.checked *= part
+        return part, float(uneven / even)
 
     def told_of_both(self, trial: Trial, run: Trial) -> tuple[float, float]:
         """Errors of the steps and of the mesh of a run on the next mesh, mostly with more steps than a trial.
@@ -404,8 +415,8 @@ class Search:
         time = self.gained(trial, run)
         return time, max(UNKNOWN_DECAY * distance - time, 0.0)
 
-    def planned(self, level: int, mean: float) -> tuple[int, float, float] | None:
-        """A mesh that may serve, steps that are needed, and those of the trial that shows it; None if none does.
+    def planned(self, level: int, mean: float) -> Plan | None:
+        """A mesh that may serve, steps that are needed, and the trial that shows it; None if none does.
 
         The first trial has ``mean`` steps in a base step.
         """
@@ -423,22 +434,22 @@ class Search:
                 mean *= 2.0
                 continue
             if self.sampled and error <= CAUTION * aim:  # so many instants that fewer steps cannot be compared
-                return level, mean, mean
-            if row.before(mean) and self.told(row, trial) + (self.space if self.checked else 0.0) <= self.accuracy * (
-                1.0 if self.checked else TIME_SHARE
-            ):
-                return level, mean, mean
+                return level, mean, trial
+            known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
+            mesh = self.space if self.space == self.space else SHARE * self.accuracy
+            if known and self.told(row, trial) + mesh <= self.accuracy:
+                return level, mean, trial
             self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
             if trial.hidden > self.accuracy:  # a run is not believed while it hides so much
                 followed = mean * (trial.hidden / self.accuracy) ** (1.0 / FOLLOWED)
                 hoped, needed = max(hoped, followed), max(needed, followed)
-            if self.even and needed > NEAR * mean and self.grade(trial):
-                mean = max(1.0, max(mean, hoped / NEAR / MOST_GROWTH) * count / len(self.shares))
-                continue
-            known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
+            if self.even and needed > NEAR * mean and (graded := self.grade(trial)):
+                base, fewer = graded
+                trial, mean = replace(trial, mean=base * mean), max(base * mean, 1.0)
+                hoped, needed = base * fewer * hoped, base * fewer * needed
             if needed <= FAR * mean:
-                return level, self.whole(min(max(needed, LEAST * mean), NEXT * mean)), mean
+                return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
             mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
@@ -451,21 +462,23 @@ class Search:
         seen = max(b / a for a, b in itertools.pairwise(changes[-3:]))
         return min(max(seen, BELIEVED[0]), BELIEVED[1])
 
-    def above(self, level: int, mean: float) -> int | None:
+    def above(self, level: int, mean: float, exact: bool) -> int | None:
         """The next mesh that carries the model, if there is one."""
-        coarse = self.trial(level, mean)
         for each in range(level + 1, len(self.meshes)):
-            self.trial(each, mean, coarse is not None and coarse.record is not None)
+            self.trial(each, mean, exact)
             if not self.row(each).unfit:
                 return each
         return None
 
-    def in_space(self, level: int, mean: float) -> int:
-        """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known."""
+    def in_space(self, level: int, mean: float, exact: bool = False) -> int:
+        """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known.
+
+        With ``exact`` a run with these steps is looked for: one on the next mesh that is there already is taken.
+        """
         level = level if self.automatic else 0
         aim, changes = SHARE * self.accuracy, list[float]()
         self.checked, self.space = mean, 0.0 if not isinstance(self.meshes[level], Meshed) else nan
-        while (finer := self.above(level, mean)) is not None:
+        while (finer := self.above(level, mean, exact)) is not None:
             first, second = self.trial(level, mean), self.trial(finer, mean)
             if first is None or second is None or (second.hard and self.automatic):
                 if not self.row(level).unfit:  # steps that are too long for one of the meshes
@@ -474,7 +487,7 @@ class Search:
                 continue
             changes.append(max(apart(first.tips, second.tips), ROUNDING))
             ratio, change = self.decay(changes), changes[-1]
-            if self.automatic and BEYOND * change <= aim:
+            if self.automatic and BEYOND * change <= aim and not (exact and first.record is None):
                 self.space = BEYOND * change
                 break
             level = finer
@@ -524,9 +537,8 @@ def _found(search: Search) -> Found:
     for _ in range(MOST_TRIES):
         if plan is None:
             return _as_it_is(search)
-        level, needed, mean = plan
-        trial = search.trial(level, mean)
-        assert trial is not None
+        level, needed, trial = plan
+        mean = max(trial.mean, 1.0)
         # a run on the next mesh tells of both errors at once
         both = search.automatic and not search.checked and level + 1 < len(search.meshes)
         both = both and (needed == mean or search.judged(search.row(level), trial)[0] <= NEARLY * accuracy)
@@ -534,7 +546,7 @@ def _found(search: Search) -> Found:
             level += 1
         # with more steps meshes may differ more
         elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
-            level = search.in_space(level - (search.automatic and level > 0), mean)
+            level = search.in_space(level - (search.automatic and level > 0), mean, needed == mean)
         row = search.row(level)
         run, time = search.trial(level, needed, True), nan
         if run is None:
@@ -544,9 +556,9 @@ def _found(search: Search) -> Found:
             time, search.space = search.told_of_both(trial, run)
             if time + search.space <= WITHIN * accuracy:
                 break
-            same = search.trial(level, mean)
-            if same is not None:
-                search.space, search.checked = UNKNOWN_DECAY * apart(trial.tips, same.tips), mean
+            same, coarser = search.trial(level, mean), search.trial(level - 1, mean)
+            if same is not None and coarser is not None:
+                search.space, search.checked = UNKNOWN_DECAY * apart(coarser.tips, same.tips), mean
         told = search.told(row, run)
         time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
@@ -561,7 +573,8 @@ def _found(search: Search) -> Found:
         else:  # as many steps more as the coarser mesh lacked
             more = max(time / (TIME_SHARE * accuracy), 1.0) ** (1.0 / SURE_ORDER)
             mean = max(mean, search.checked)
-            plan = level, search.whole(max(needed * min(more, FAR), LEAST * mean)), mean
+            same = search.trial(level, mean)
+            plan = None if same is None else (level, search.whole(max(needed * min(more, FAR), LEAST * mean)), same)
     own, record = row.model.inputs, None if run is None else run.record
     if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
         record, _ = search.run(row, needed, False, own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, log, nan
 
 import numpy as np
@@ -52,10 +52,17 @@ class Row:
     start: Array
     tried: dict[float, Trial | None] = field(default_factory=dict)
     unfit: bool = False  # bent too far, or does not carry the model, such as a load between its nodes
+    earlier: list[Trial] = field(default_factory=list)  # with steps of other lengths
 
     def before(self, mean: float) -> list[Trial]:
         """The trials that ended, with clearly fewer steps."""
-        return [each for n, each in sorted(self.tried.items()) if each is not None and n < 0.9 * mean]
+        every = [*self.earlier, *(each for each in self.tried.values() if each is not None)]
+        return sorted((each for each in every if each.mean < 0.9 * mean), key=lambda each: each.mean)
+
+    def change_base(self, part: float) -> None:
+        """Trials are kept, to be compared with others, as so many base steps become one."""
+        self.earlier += [replace(each, mean=part * each.mean) for each in self.tried.values() if each is not None]
+        self.tried.clear()
 
 
 class SearchProgress:
