@@ -455,45 +455,58 @@ class Search:
             mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
         return None
 
-    def decay(self, changes: list[float]) -> float:
+    def decay(self, changes: list[tuple[float, int]]) -> float:
         """That of errors from mesh to mesh: the slower of the last two, as even degrees gain less than odd."""
         if len(changes) < (3 if self.automatic else 2):
             return UNKNOWN_DECAY
-        seen = max(b / a for a, b in itertools.pairwise(changes[-3:]))
+        seen = max((b / a) ** (1.0 / gap) for (a, gap), (b, _) in itertools.pairwise(changes[-3:]))
         return min(max(seen, BELIEVED[0]), BELIEVED[1])
 
-    def above(self, level: int, mean: float, exact: bool) -> int | None:
-        """The next mesh that carries the model, if there is one."""
-        for each in range(level + 1, len(self.meshes)):
+    def above(self, level: int, gap: int, mean: float, exact: bool) -> int | None:
+        """The mesh by ``gap`` finer or the next above it that carries the model, if there is one."""
+        for each in range(min(level + gap, max(len(self.meshes) - 1, level + 1)), len(self.meshes)):
             self.trial(each, mean, exact)
             if not self.row(each).unfit:
                 return each
         return None
 
+    def gap(self, change: float) -> int:
+        """How many meshes finer one must be, at least, whose error is a tenth of this or more."""
+        left = BELIEVED[0] * change / (SHARE * self.accuracy)
+        return max(1, ceil(log(left) / -log(BELIEVED[0]))) if self.automatic and left > 1.0 else 1
+
     def in_space(self, level: int, mean: float, exact: bool = False) -> int:
         """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known.
 
         With ``exact`` a run with these steps is looked for: one on the next mesh that is there already is taken.
+        Meshes that cannot serve even where errors decay fast are left out.
         """
         level = level if self.automatic else 0
-        aim, changes = SHARE * self.accuracy, list[float]()
+        aim, changes = SHARE * self.accuracy, list[tuple[float, int]]()
+        known, row = self.space, self.row(level)
+        gap = self.gap(known / UNKNOWN_DECAY)
+        while (begun := row.tried.get(mean)) is not None and begun.hard:  # others would be hard too
+            mean = min((n for n in row.tried if n > mean), default=2.0 * mean)
         self.checked, self.space = mean, 0.0 if not isinstance(self.meshes[level], Meshed) else nan
-        while (finer := self.above(level, mean, exact)) is not None:
+        while (finer := self.above(level, gap, mean, exact)) is not None:
             first, second = self.trial(level, mean), self.trial(finer, mean)
             if first is None or second is None or (second.hard and self.automatic):
                 if not self.row(level).unfit:  # steps that are too long for one of the meshes
+                    self.space = self.space if changes else known
                     return level if self.many(2.0 * mean) else self.in_space(level, 2.0 * mean)
                 level, changes = finer, []
                 continue
-            changes.append(max(apart(first.tips, second.tips), ROUNDING))
-            ratio, change = self.decay(changes), changes[-1]
+            change, gap = max(apart(first.tips, second.tips), ROUNDING), finer - level
+            changes.append((change, gap))
+            ratio = self.decay(changes)
             if self.automatic and BEYOND * change <= aim and not (exact and first.record is None):
                 self.space = BEYOND * change
                 break
             level = finer
-            self.space = change * ratio / (1.0 if self.automatic else 1.0 - ratio)
+            self.space = change * ratio**gap / (1.0 if self.automatic else 1.0 - ratio)
             if self.automatic and self.space <= aim:
                 break
+            gap = self.gap(change * BELIEVED[0] ** (gap - 1))
         return level
 
 
