@@ -81,7 +81,8 @@ HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 UNEVEN = 1.5  # times fewer steps for which they are not all of one length
 SPARED = 0.25  # of the mean number of steps that is left where least happens
-LOOSE, TIGHT = 2e-3, 2e-5  # accuracies that the coarsest mesh may serve, and that the second one does not
+LOOSE = 2e-3  # accuracy for which the lower order will do
+SERVED = 5e-4, 5e-6  # accuracies that the coarsest mesh may nearly serve, and the second one
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
 EXACT = Gauss().energy_tolerance
 USUAL = 1e-3  # accuracy of runs for which none is asked
@@ -187,7 +188,7 @@ class Search:
     @property
     def first(self) -> tuple[int, float]:
         """Mesh and steps in a base step of the first trial."""
-        tight = (self.accuracy < LOOSE) + (self.accuracy < TIGHT)
+        tight = sum(self.accuracy < each for each in SERVED)
         steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
         step, names = (self.until - self.after.time) / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
         if names and not self.sampled:  # what changes faster than the steps would be aliased in all trials
