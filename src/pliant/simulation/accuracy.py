@@ -15,7 +15,6 @@ not good enough is the trial of the next one.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -39,11 +38,15 @@ from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
+    BELIEVED,
     ROUNDING,
+    UNKNOWN_DECAY,
     Row,
     SearchProgress,
+    Stopped,
     Trial,
     apart,
+    decay,
     order_seen,
     ringing,
     told_by,
@@ -58,8 +61,6 @@ MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
 MOST_TRIES = 6  # to reach what was foretold
 TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may take
-BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
-UNKNOWN_DECAY = 0.4
 WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mesh
 SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
 RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
@@ -73,10 +74,10 @@ KINKED = 1.25  # power of the steps with which what tips show falls at most, whe
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
-CALIBRATED = 5.0, 2.0  # times what a trial shows that its error may be, or else it is blind; with what it hides
 CAUTION = 1.5  # times that, where it foretells how many steps are needed
-FAR, NEAR = 4.0, 2.0  # times the steps of a trial that its error may foretell; how far the next one is from these
-MOST_GROWTH, NEXT = 8.0, 3.0  # from trial to trial: the first ones, later ones
+FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
+NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
+NEXT = 3.0  # times the steps that later trials have
 HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 UNEVEN = 1.5  # times fewer steps for which they are not all of one length
@@ -119,14 +120,6 @@ Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial t
 @lru_cache(64)
 def _meshes_of(formulation: Any) -> tuple[Any, ...]:
     return tuple(formulation.meshes())
-
-
-class Stopped(Exception):
-    """A trial ended as the run itself would: interrupted, or by what users wrote."""
-
-    def __init__(self, row: Row, mean: float, record: Record) -> None:
-        super().__init__()
-        self.row, self.mean, self.record = row, mean, record
 
 
 class Search:
@@ -329,7 +322,7 @@ class Search:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
             return CAUTION * shown * trial.shown, hoped, min(FASTEST, self.usual_order)
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
-        if self.blind(before[-1], distance):
+        if before[-1].blind(distance):
             order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
             return error, min(max(order, SURE_ORDER), hoped), min(SURE_ORDER, self.usual_order)
         error = min(error, SHOWN * trial.suspected) if trial.suspected == trial.suspected else error
@@ -347,18 +340,14 @@ class Search:
             ratio = part**SURE_ORDER
         elif ratio > part:  # tips of the coarse trial hardly showed what it did not follow
             ratio = min(ratio, fine.suspected / max(coarse.suspected, ROUNDING))
-        # a slow decay where the distance says that tips show less than the error
-        seen = fine.hidden == fine.hidden
-        usual = SURE_ORDER if self.blind(coarse, distance) else RESOLVED if seen else FASTEST
+        # a slow decay where the distance says that tips show less than the error, or a trial is too coarse to tell
+        seen, far = fine.hidden == fine.hidden, part < 0.9 / FAR
+        usual = SURE_ORDER if far or coarse.blind(distance) else RESOLVED if seen else FASTEST
         fast, slow = (
             told_by(distance, float(min(max(ratio, part**order), part**SLOWEST)))
             for order in (min(usual, self.usual_order), SLOW)
         )
         return max(fast, min(fine.hidden, slow)) if seen else fast
-
-    def blind(self, coarse: Trial, distance: float) -> bool:
-        """Whether a trial is further off than its tips show, as at contacts."""
-        return distance > CALIBRATED[coarse.hidden == coarse.hidden] * coarse.suspected
 
     def told(self, row: Row, run: Trial) -> float:
         """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a
@@ -453,28 +442,21 @@ class Search:
                 return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
-            mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
+            mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else FAR) * mean))
         return None
 
-    def decay(self, changes: list[tuple[float, int]]) -> float:
-        """That of errors from mesh to mesh: the slower of the last two, as even degrees gain less than odd."""
-        if len(changes) < (3 if self.automatic else 2):
-            return UNKNOWN_DECAY
-        seen = max((b / a) ** (1.0 / gap) for (a, gap), (b, _) in itertools.pairwise(changes[-3:]))
-        return min(max(seen, BELIEVED[0]), BELIEVED[1])
-
-    def above(self, level: int, gap: int, mean: float, exact: bool) -> int | None:
-        """The mesh by ``gap`` finer or the next above it that carries the model, if there is one."""
-        for each in range(min(level + gap, max(len(self.meshes) - 1, level + 1)), len(self.meshes)):
+    def above(self, level: int, ahead: int, mean: float, exact: bool) -> int | None:
+        """The mesh by ``ahead`` finer or the next above it that carries the model, if there is one."""
+        for each in range(min(level + ahead, max(len(self.meshes) - 1, level + 1)), len(self.meshes)):
             self.trial(each, mean, exact)
             if not self.row(each).unfit:
                 return each
         return None
 
-    def gap(self, change: float) -> int:
-        """How many meshes finer one must be, at least, whose error is a tenth of this or more."""
+    def ahead(self, change: float) -> int:
+        """How much finer a mesh must be than one whose error is a part of this, even if errors decay fast."""
         left = BELIEVED[0] * change / (SHARE * self.accuracy)
-        return max(1, ceil(log(left) / -log(BELIEVED[0]))) if self.automatic and left > 1.0 else 1
+        return ceil(log(left) / -log(BELIEVED[0])) if self.automatic and left > 1.0 else 1
 
     def in_space(self, level: int, mean: float, exact: bool = False) -> int:
         """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known.
@@ -485,11 +467,11 @@ class Search:
         level = level if self.automatic else 0
         aim, changes = SHARE * self.accuracy, list[tuple[float, int]]()
         known, row = self.space, self.row(level)
-        gap = self.gap(known / UNKNOWN_DECAY)
+        ahead = self.ahead(known / UNKNOWN_DECAY)
         while (begun := row.tried.get(mean)) is not None and begun.hard:  # others would be hard too
             mean = min((n for n in row.tried if n > mean), default=2.0 * mean)
         self.checked, self.space = mean, 0.0 if not isinstance(self.meshes[level], Meshed) else nan
-        while (finer := self.above(level, gap, mean, exact)) is not None:
+        while (finer := self.above(level, ahead, mean, exact)) is not None:
             first, second = self.trial(level, mean), self.trial(finer, mean)
             if first is None or second is None or (second.hard and self.automatic):
                 if not self.row(level).unfit:  # steps that are too long for one of the meshes
@@ -497,17 +479,17 @@ class Search:
                     return level if self.many(2.0 * mean) else self.in_space(level, 2.0 * mean)
                 level, changes = finer, []
                 continue
-            change, gap = max(apart(first.tips, second.tips), ROUNDING), finer - level
-            changes.append((change, gap))
-            ratio = self.decay(changes)
+            change, ahead = max(apart(first.tips, second.tips), ROUNDING), finer - level
+            changes.append((change, ahead))
+            ratio = decay(changes, 3 if self.automatic else 2)
             if self.automatic and BEYOND * change <= aim and not (exact and first.record is None):
                 self.space = BEYOND * change
                 break
             level = finer
-            self.space = change * ratio**gap / (1.0 if self.automatic else 1.0 - ratio)
+            self.space = change * ratio**ahead / (1.0 if self.automatic else 1.0 - ratio)
             if self.automatic and self.space <= aim:
                 break
-            gap = self.gap(change * BELIEVED[0] ** (gap - 1))
+            ahead = self.ahead(change * BELIEVED[0] ** (ahead - 1))
         return level
 
 
@@ -570,9 +552,9 @@ def _found(search: Search) -> Found:
             time, search.space = search.told_of_both(trial, run)
             if time + search.space <= WITHIN * accuracy:
                 break
-            same, coarser = search.trial(level, mean), search.trial(level - 1, mean)
-            if same is not None and coarser is not None:
-                search.space, search.checked = UNKNOWN_DECAY * apart(coarser.tips, same.tips), mean
+            same, other = search.trial(level, mean), search.trial(level - 1, mean)
+            if same is not None and other is not None:
+                search.space, search.checked = UNKNOWN_DECAY * apart(other.tips, same.tips), mean
         told = search.told(row, run)
         time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
@@ -588,7 +570,8 @@ def _found(search: Search) -> Found:
             more = max(time / (TIME_SHARE * accuracy), 1.0) ** (1.0 / SURE_ORDER)
             mean = max(mean, search.checked)
             same = search.trial(level, mean)
-            plan = None if same is None else (level, search.whole(max(needed * min(more, FAR), LEAST * mean)), same)
+            more = min(max(needed * more, LEAST * mean), FAR * mean)
+            plan = None if same is None else (level, search.whole(more), same)
     own, record = row.model.inputs, None if run is None else run.record
     if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
         record, _ = search.run(row, needed, False, own)
