@@ -10,7 +10,7 @@ that both show,
 or with a slower one, where trials approach each other more slowly or vibrate faster than their steps follow
 (`trials.unfollowed`). Where that is more than was asked, or many more steps are needed than the trial has, meshes are
 compared at equal steps, where errors in time cancel: the distance of two is the error of the coarser one. A run that is
-not good enough is the trial of the next one.
+not good enough is the trial of the next one, and a trial that is good enough is the run.
 """
 
 from __future__ import annotations
@@ -578,7 +578,7 @@ def _found(search: Search) -> Found:
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
     integrator = search.integrator(needed)
-    return Found(row.model, row.start, record, integrator, error, search.trials, search.lengths(needed))
+    return Found(row.model, row.start, record, integrator, error, search.trials - 1, search.lengths(needed))
 
 
 def _as_it_is(search: Search) -> Found:
