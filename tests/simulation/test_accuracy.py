@@ -14,13 +14,13 @@ import pliant as pl
 from pliant.components.connect import Connected
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
-from pliant.model.contract import Arm, Model
+from pliant.model.contract import Arm, Model, Record, Run
 from pliant.model.error_estimate import indicated, local_errors
 from pliant.model.sampling import Sample
 from pliant.simulation import accuracy as accurate
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.start import consistent_start
-from pliant.simulation.trials import SearchProgress, order_seen, unfollowed
+from pliant.simulation.trials import UNKNOWN_DECAY, Row, SearchProgress, Trial, decay, order_seen, unfollowed
 from tests.support.arms import ASIDE, SLOW, two_links
 
 
@@ -330,3 +330,45 @@ def test_a_search_whose_trials_were_all_given_up_still_runs() -> None:
     found = accurate._as_it_is(search)
     assert found.record.ending.completed
     assert found.error.time == math.inf
+
+
+def test_no_run_is_done_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial that is good enough is the run: with the trials before it, it is all that was computed."""
+    done: list[tuple[object, int, bool]] = []
+    advance = accurate.advance
+
+    def counted(model: Model, run: Run) -> Record:
+        done.append((getattr(model, "formulation", None), len(run.grid), run.trial))
+        return advance(model, run)
+
+    monkeypatch.setattr(accurate, "advance", counted)
+    for build, asked in ((slewed_strip, 1e-5), (rubber, 1e-2)):
+        done.clear()
+        run = pl.simulate(build(pl.GeometricallyExact()), 1.0, accuracy=asked)
+        assert len(done) == len(set(done)) == int(run.provenance.choices["trials"]) + 1 > 2
+        assert (repr(done[-1][0]), done[-1][1]) == (run.provenance.choices["formulation"], run.statistics["steps"] + 1)
+
+
+def test_a_trial_is_blind_if_it_lies_further_off_than_it_shows() -> None:
+    tips = np.zeros((2, 1, 3))
+    shows, hides = Trial(2.0, tips, 1e-3), Trial(2.0, tips, 1e-3, hidden=1e-2)
+    assert (shows.suspected, hides.suspected) == (1e-3, 1e-2)
+    assert shows.blind(1e-2)
+    assert not shows.blind(4e-3)
+    assert not hides.blind(1e-2)
+    assert hides.blind(3e-2)
+
+
+def test_trials_of_equal_steps_are_compared_with_unequal_ones() -> None:
+    row = Row(slewed_strip(pl.GeometricallyExact()), np.zeros(0))
+    row.tried = {2.0: Trial(2.0, np.zeros((2, 1, 3))), 4.0: None}
+    row.change_base(0.25)
+    assert not row.tried
+    assert [each.mean for each in row.before(1.0)] == [0.5]
+    assert not row.before(0.5)
+
+
+def test_decays_are_those_from_one_mesh_to_the_next() -> None:
+    assert decay([(1.0, 1)], 2) == UNKNOWN_DECAY
+    assert decay([(1.0, 1), (0.3, 1)], 2) == pytest.approx(0.3)
+    assert decay([(1.0, 2), (0.09, 1)], 2) == pytest.approx(0.3)  # by two meshes

@@ -10,14 +10,13 @@ that both show,
 or with a slower one, where trials approach each other more slowly or vibrate faster than their steps follow
 (`trials.unfollowed`). Where that is more than was asked, or many more steps are needed than the trial has, meshes are
 compared at equal steps, where errors in time cancel: the distance of two is the error of the coarser one. A run that is
-not good enough is the trial of the next one.
+not good enough is the trial of the next one, and a trial that is good enough is the run.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, inf, log, nan
 from typing import Any
@@ -39,11 +38,15 @@ from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
+    BELIEVED,
     ROUNDING,
+    UNKNOWN_DECAY,
     Row,
     SearchProgress,
+    Stopped,
     Trial,
     apart,
+    decay,
     order_seen,
     ringing,
     told_by,
@@ -58,8 +61,6 @@ MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
 MOST_TRIES = 6  # to reach what was foretold
 TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may take
-BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
-UNKNOWN_DECAY = 0.4
 WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mesh
 SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
 RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
@@ -69,18 +70,20 @@ SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method ha
 SLOWEST, SLOW, FASTEST = 0.75, 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
 FOLLOWED = 3.0  # power of the steps with which vibrations that they do not follow become smaller
+KINKED = 1.25  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
-CALIBRATED = 5.0  # times what a trial shows that its error may be, if that of others is to be what they show
 CAUTION = 1.5  # times that, where it foretells how many steps are needed
-FAR, NEAR = 4.0, 2.0  # times the steps of a trial that its error may foretell; how far the next one is from these
-MOST_GROWTH, NEXT = 8.0, 3.0  # from trial to trial: the first ones, later ones
+FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
+NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
+NEXT = 3.0  # times the steps that later trials have
 HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 UNEVEN = 1.5  # times fewer steps for which they are not all of one length
 SPARED = 0.25  # of the mean number of steps that is left where least happens
-LOOSE, TIGHT = 2e-3, 2e-5  # accuracies that the coarsest mesh may serve, and that the second one does not
+LOOSE = 2e-3  # accuracy for which the lower order will do
+SERVED = 5e-4, 5e-6  # accuracies that the coarsest mesh may nearly serve, and the second one
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
 EXACT = Gauss().energy_tolerance
 USUAL = 1e-3  # accuracy of runs for which none is asked
@@ -111,17 +114,12 @@ class Found:
     lengths: str = ""  # of steps that are not all of one length
 
 
+Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial that foretells them
+
+
 @lru_cache(64)
 def _meshes_of(formulation: Any) -> tuple[Any, ...]:
     return tuple(formulation.meshes())
-
-
-class Stopped(Exception):
-    """A trial ended as the run itself would: interrupted, or by what users wrote."""
-
-    def __init__(self, row: Row, mean: float, record: Record) -> None:
-        super().__init__()
-        self.row, self.mean, self.record = row, mean, record
 
 
 class Search:
@@ -163,6 +161,7 @@ class Search:
         self.rows: dict[int, Row] = {}
         self.trials = 0
         self.space, self.checked = nan, 0.0  # error of the mesh, and the steps with which it was seen
+        self.in_time: dict[float, float] = {}  # errors of steps, by their number
 
     def _meshes(self) -> tuple[tuple[Any, ...], int]:
         """Formulations from the coarsest to the finest, and which of them is that of the model."""
@@ -182,7 +181,7 @@ class Search:
     @property
     def first(self) -> tuple[int, float]:
         """Mesh and steps in a base step of the first trial."""
-        tight = (self.accuracy < LOOSE) + (self.accuracy < TIGHT)
+        tight = sum(self.accuracy < each for each in SERVED)
         steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
         step, names = (self.until - self.after.time) / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
         if names and not self.sampled:  # what changes faster than the steps would be aliased in all trials
@@ -224,7 +223,7 @@ class Search:
     @property
     def usual_order(self) -> float:
         """With which errors decay, with some caution."""
-        return STIFF_ORDER if self.rings else min(FASTEST, 0.85 * self.order)
+        return STIFF_ORDER if self.rings else 0.85 * self.order
 
     def counts(self, mean: float) -> NDArray[np.int64]:
         """Steps in every base step."""
@@ -243,16 +242,17 @@ class Search:
         """Whether these are more steps than a run may have."""
         return (len(self.base) - 1) * mean > MOST_STEPS
 
-    def trial(self, level: int, mean: float) -> Trial | None:
-        """None if it does not end."""
+    def trial(self, level: int, mean: float, exact: bool = False) -> Trial | None:
+        """None if it does not end; with the exact ledger it may be the run itself."""
         row = self.row(level)
         if row.unfit or self.many(mean):
             return None
-        if mean not in row.tried:
+        known = row.tried.get(mean)
+        if mean not in row.tried or (exact and known is not None and known.record is None):
             self.trials += 1
             rang = self.rings
             try:
-                record, trial = self.run(row, mean, self.compared, True, with_copied_laws(row.model))
+                record, trial = self.run(row, mean, not exact, with_copied_laws(row.model))
             except InvalidInput:
                 if level == self.own:
                     raise
@@ -263,7 +263,7 @@ class Search:
             if self.rings and not rang:
                 self.order = min(self.order, LOWER)
                 self.forget()
-                return self.trial(level, mean)
+                return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
         return row.tried[mean]
 
@@ -271,10 +271,12 @@ class Search:
         """All trials: those with other steps cannot be compared with them."""
         for each in self.rows.values():
             each.tried.clear()
+        self.in_time.clear()
         self.space, self.checked = nan, 0.0
 
-    def run(self, row: Row, mean: float, outputs: Array, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
+    def run(self, row: Row, mean: float, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
         """So many steps, and what they give where trials are compared, if they end."""
+        outputs = self.compared if loose else self.wanted
         grid = divided(self.base, self.counts(mean))
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
@@ -287,16 +289,17 @@ class Search:
             return (record if loose else record.at(kept_rows(record, outputs))), None
         (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
         if not looked_at:
-            return record, Trial(mean, tips[seen])
+            return record, Trial(mean, tips[seen], record=None if loose else record)
         ends = np.searchsorted(rows, grid)
         self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
         local = local_errors(grid, tips[ends], self.order, self.breaks)
-        hard = record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
+        hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.links and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.links, grid, record.states[ends], turns[ends]) / self.scale
-        trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard)
-        return (record if loose else record.at(kept_rows(record, outputs))), trial
+        kept = None if loose else record.at(kept_rows(record, outputs))
+        trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard, kept)
+        return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
         """Tips (instants, links, 3) of all links over the reach and their rotations, of links in a row the last; else
@@ -317,11 +320,13 @@ class Search:
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return CAUTION * shown * trial.shown, hoped, self.usual_order
+            return CAUTION * shown * trial.shown, hoped, min(FASTEST, self.usual_order)
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
-        order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
-        slow = distance > CALIBRATED * before[-1].shown
-        return error, min(max(order, SURE_ORDER), hoped), min(SURE_ORDER if slow else FASTEST, self.usual_order)
+        if before[-1].blind(distance):
+            order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
+            return error, min(max(order, SURE_ORDER), hoped), min(SURE_ORDER, self.usual_order)
+        error = min(error, SHOWN * trial.suspected) if trial.suspected == trial.suspected else error
+        return error, FOLLOWED if trial.hidden > trial.shown else hoped, min(FASTEST, self.usual_order)
 
     def gained(self, coarse: Trial, fine: Trial) -> float:
         """Error that is left with more steps, by how far apart two trials are and by what both show.
@@ -333,20 +338,23 @@ class Search:
         ratio = fine.shown / max(coarse.shown, ROUNDING)
         if ratio != ratio:
             ratio = part**SURE_ORDER
-        # else a slow decay where the distance says that tips show less than the error
-        usual = min(SURE_ORDER if distance > CALIBRATED * coarse.shown else FASTEST, self.usual_order)
-        seen = fine.hidden == fine.hidden
+        elif ratio > part:  # tips of the coarse trial hardly showed what it did not follow
+            ratio = min(ratio, fine.suspected / max(coarse.suspected, ROUNDING))
+        # a slow decay where the distance says that tips show less than the error, or a trial is too coarse to tell
+        seen, far = fine.hidden == fine.hidden, part < 0.9 / FAR
+        usual = SURE_ORDER if far or coarse.blind(distance) else RESOLVED if seen else FASTEST
         fast, slow = (
             told_by(distance, float(min(max(ratio, part**order), part**SLOWEST)))
-            for order in (RESOLVED if seen else usual, SLOW)
+            for order in (min(usual, self.usual_order), SLOW)
         )
         return max(fast, min(fine.hidden, slow)) if seen else fast
 
     def told(self, row: Row, run: Trial) -> float:
-        """Error of the steps of a run, from its distance to trials on the same mesh; not a number if there is none."""
+        """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a
+        number if there is none."""
         before = row.before(run.mean)
         if not before:
-            return nan
+            return self.in_time.get(run.mean, nan)
         last = before[-1]
         told, distance = self.gained(last, run), apart(run.tips, last.tips)
         earlier = row.before(last.mean)
@@ -354,13 +362,17 @@ class Search:
             parts = earlier[-1].mean / last.mean, last.mean / run.mean
             order = order_seen(apart(earlier[-1].tips, last.tips), distance, *parts)
             told = max(told, (told * told_by(distance, parts[1] ** max(order, SLOWEST))) ** 0.5)
-        return told
+        part = last.mean / run.mean
+        if not run.shown < part**KINKED * last.shown:  # as at contacts, where two runs may be alike by chance
+            told = max(told, part**SURE_ORDER * self.in_time.get(last.mean, 0.0))
+        self.in_time[run.mean] = min(told, self.in_time.get(run.mean, inf))  # on whatever mesh
+        return self.in_time[run.mean]
 
-    def grade(self, trial: Trial) -> bool:
-        """Whether unequal steps give the same error with clearly fewer of them: then more of them are where the error
-        of a trial comes from."""
+    def grade(self, trial: Trial) -> tuple[float, float] | None:
+        """Unequal steps where they give the same error with clearly fewer: then more of them are where the error of a
+        trial comes from. How many base steps there were for one that is now, and how many steps fewer will do."""
         if trial.local is None or not trial.local.sum() > 0.0:
-            return False
+            return None
         order = SURE_ORDER if self.rings else KEPT * self.order
         grid = divided(self.base, self.counts(trial.mean))
         density = (trial.local / np.diff(grid) ** (order + 1.0)) ** (1.0 / (order + 1.0))  # of the best steps
@@ -373,10 +385,14 @@ class Search:
         even = np.sum(trial.local) ** (1.0 / order) * len(trial.local)
         uneven = np.sum(density * np.diff(grid)) ** (1.0 + 1.0 / order)
         if even < UNEVEN * uneven:
-            return False
+            return None
+        part = len(self.shares) / len(steps)
         self.even, self.base, self.shares = False, base, steps / steps.mean()
-        self.forget()
-        return True
+        for row in self.rows.values():
+            row.change_base(part)
+        self.in_time.clear()
+        self.checked *= part
+        return part, float(uneven / even)
 
     def told_of_both(self, trial: Trial, run: Trial) -> tuple[float, float]:
         """Errors of the steps and of the mesh of a run on the next mesh, mostly with more steps than a trial.
@@ -385,18 +401,19 @@ class Search:
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
-            return SHOWN * run.shown, UNKNOWN_DECAY * distance
+            return self.in_time.get(run.mean, SHOWN * run.shown), UNKNOWN_DECAY * distance
         time = self.gained(trial, run)
         return time, max(UNKNOWN_DECAY * distance - time, 0.0)
 
-    def planned(self, level: int, mean: float) -> tuple[int, float, float] | None:
-        """A mesh that may serve, steps that are needed, and those of the trial that shows it; None if none does.
+    def planned(self, level: int, mean: float) -> Plan | None:
+        """A mesh that may serve, steps that are needed, and the trial that shows it; None if none does.
 
         The first trial has ``mean`` steps in a base step.
         """
         aim, count = TIME_SHARE * self.accuracy, len(self.shares)
         while not self.many(mean):
-            trial, row = self.trial(level, mean), self.row(level)
+            row = self.row(level)
+            trial = self.trial(level, mean, bool(row.before(mean)))
             if row.unfit:
                 if level + 1 == len(self.meshes):
                     return None
@@ -407,58 +424,72 @@ class Search:
                 mean *= 2.0
                 continue
             if self.sampled and error <= CAUTION * aim:  # so many instants that fewer steps cannot be compared
-                return level, mean, mean
+                return level, mean, trial
+            known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
+            mesh = self.space if self.space == self.space else SHARE * self.accuracy
+            if known and self.told(row, trial) + mesh <= self.accuracy:
+                return level, mean, trial
             self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
             if trial.hidden > self.accuracy:  # a run is not believed while it hides so much
                 followed = mean * (trial.hidden / self.accuracy) ** (1.0 / FOLLOWED)
                 hoped, needed = max(hoped, followed), max(needed, followed)
-            if self.even and needed > NEAR * mean and self.grade(trial):
-                mean = max(1.0, max(mean, hoped / NEAR / MOST_GROWTH) * count / len(self.shares))
-                continue
-            known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
+            if self.even and needed > NEAR * mean and (graded := self.grade(trial)):
+                base, fewer = graded
+                trial, mean = replace(trial, mean=base * mean), max(base * mean, 1.0)
+                hoped, needed = base * fewer * hoped, base * fewer * needed
             if needed <= FAR * mean:
-                return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), mean
+                return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
-            mean = self.whole(min(max(hoped / NEAR, LEAST * mean), (NEXT if known else MOST_GROWTH) * mean))
+            mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else FAR) * mean))
         return None
 
-    def decay(self, changes: list[float]) -> float:
-        """That of errors from mesh to mesh: the slower of the last two, as even degrees gain less than odd."""
-        if len(changes) < (3 if self.automatic else 2):
-            return UNKNOWN_DECAY
-        seen = max(b / a for a, b in itertools.pairwise(changes[-3:]))
-        return min(max(seen, BELIEVED[0]), BELIEVED[1])
-
-    def above(self, level: int, mean: float) -> int | None:
-        """The next mesh that carries the model, if there is one."""
-        for each in range(level + 1, len(self.meshes)):
-            self.trial(each, mean)
+    def above(self, level: int, ahead: int, mean: float, exact: bool) -> int | None:
+        """The mesh by ``ahead`` finer or the next above it that carries the model, if there is one."""
+        for each in range(min(level + ahead, max(len(self.meshes) - 1, level + 1)), len(self.meshes)):
+            self.trial(each, mean, exact)
             if not self.row(each).unfit:
                 return each
         return None
 
-    def in_space(self, level: int, mean: float) -> int:
-        """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known."""
-        aim, changes = SHARE * self.accuracy, list[float]()
+    def ahead(self, change: float) -> int:
+        """How much finer a mesh must be than one whose error is a part of this, even if errors decay fast."""
+        left = BELIEVED[0] * change / (SHARE * self.accuracy)
+        return ceil(log(left) / -log(BELIEVED[0])) if self.automatic and left > 1.0 else 1
+
+    def in_space(self, level: int, mean: float, exact: bool = False) -> int:
+        """The coarsest mesh from ``level`` on that serves; its error is kept, not a number where it is not known.
+
+        With ``exact`` a run with these steps is looked for: one on the next mesh that is there already is taken.
+        Meshes that cannot serve even where errors decay fast are left out.
+        """
+        level = level if self.automatic else 0
+        aim, changes = SHARE * self.accuracy, list[tuple[float, int]]()
+        known, row = self.space, self.row(level)
+        ahead = self.ahead(known / UNKNOWN_DECAY)
+        while (begun := row.tried.get(mean)) is not None and begun.hard:  # others would be hard too
+            mean = min((n for n in row.tried if n > mean), default=2.0 * mean)
         self.checked, self.space = mean, 0.0 if not isinstance(self.meshes[level], Meshed) else nan
-        while (finer := self.above(level, mean)) is not None:
+        while (finer := self.above(level, ahead, mean, exact)) is not None:
             first, second = self.trial(level, mean), self.trial(finer, mean)
             if first is None or second is None or (second.hard and self.automatic):
                 if not self.row(level).unfit:  # steps that are too long for one of the meshes
+                    self.space = self.space if changes else known
                     return level if self.many(2.0 * mean) else self.in_space(level, 2.0 * mean)
                 level, changes = finer, []
                 continue
-            changes.append(max(apart(first.tips, second.tips), ROUNDING))
-            ratio, change = self.decay(changes), changes[-1]
-            if self.automatic and BEYOND * change <= aim:
+            change, ahead = max(apart(first.tips, second.tips), ROUNDING), finer - level
+            changes.append((change, ahead))
+            ratio = decay(changes, 3 if self.automatic else 2)
+            if self.automatic and BEYOND * change <= aim and not (exact and first.record is None):
                 self.space = BEYOND * change
                 break
             level = finer
-            self.space = change * ratio / (1.0 if self.automatic else 1.0 - ratio)
+            self.space = change * ratio**ahead / (1.0 if self.automatic else 1.0 - ratio)
             if self.automatic and self.space <= aim:
                 break
+            ahead = self.ahead(change * BELIEVED[0] ** (ahead - 1))
         return level
 
 
@@ -492,7 +523,7 @@ def find(
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
             mean = max(mean, ceil(float(np.max(np.diff(search.base))) / Gauss().step))
             search.shares = np.ones_like(search.shares)
-            record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
+            record, _ = search.run(row, mean, False, row.model.inputs)
     told = ErrorEstimate(nan, nan, search.scale, accuracy)
     return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
 
@@ -502,9 +533,8 @@ def _found(search: Search) -> Found:
     for _ in range(MOST_TRIES):
         if plan is None:
             return _as_it_is(search)
-        level, needed, mean = plan
-        trial = search.trial(level, mean)
-        assert trial is not None
+        level, needed, trial = plan
+        mean = max(trial.mean, 1.0)
         # a run on the next mesh tells of both errors at once
         both = search.automatic and not search.checked and level + 1 < len(search.meshes)
         both = both and (needed == mean or search.judged(search.row(level), trial)[0] <= NEARLY * accuracy)
@@ -512,26 +542,21 @@ def _found(search: Search) -> Found:
             level += 1
         # with more steps meshes may differ more
         elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
-            level = search.in_space(level - (search.automatic and level > 0), mean)
+            level = search.in_space(level - (search.automatic and level > 0), mean, needed == mean)
         row = search.row(level)
-        own, asked = row.model.inputs, with_copied_laws(row.model)
-        record, run = search.run(row, needed, search.wanted, False, asked)
-        time = nan
-        if record.ending.cause in STOPS:
-            break
+        run, time = search.trial(level, needed, True), nan
         if run is None:
             plan = search.planned(level, 2.0 * needed)
             continue
-        row.tried[needed] = run
         if both:
             time, search.space = search.told_of_both(trial, run)
             if time + search.space <= WITHIN * accuracy:
                 break
-            same = search.trial(level, mean)
-            if same is not None:
-                search.space, search.checked = UNKNOWN_DECAY * apart(trial.tips, same.tips), mean
-        told = search.told(row, run) if needed > mean else SHOWN * run.shown
-        time = told if told == told else time
+            same, other = search.trial(level, mean), search.trial(level - 1, mean)
+            if same is not None and other is not None:
+                search.space, search.checked = UNKNOWN_DECAY * apart(other.tips, same.tips), mean
+        told = search.told(row, run)
+        time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
         if time + space <= accuracy or search.many(2.0 * needed):
             break
@@ -544,13 +569,16 @@ def _found(search: Search) -> Found:
         else:  # as many steps more as the coarser mesh lacked
             more = max(time / (TIME_SHARE * accuracy), 1.0) ** (1.0 / SURE_ORDER)
             mean = max(mean, search.checked)
-            plan = level, search.whole(max(needed * min(more, FAR), LEAST * mean)), mean
-    if asked is not own:  # laws of users are asked in one run only
-        record, _ = search.run(row, needed, search.wanted, False, own)
+            same = search.trial(level, mean)
+            more = min(max(needed * more, LEAST * mean), FAR * mean)
+            plan = None if same is None else (level, search.whole(more), same)
+    own, record = row.model.inputs, None if run is None else run.record
+    if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
+        record, _ = search.run(row, needed, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
     integrator = search.integrator(needed)
-    return Found(row.model, row.start, record, integrator, error, search.trials, search.lengths(needed))
+    return Found(row.model, row.start, record, integrator, error, search.trials - 1, search.lengths(needed))
 
 
 def _as_it_is(search: Search) -> Found:
@@ -560,7 +588,7 @@ def _as_it_is(search: Search) -> Found:
     done = row.before(inf)
     # none at all where steps were graded and then too many
     mean = done[-1].mean if done else max(row.tried, default=search.first[1])
-    record, _ = search.run(row, mean, search.wanted, False, row.model.inputs)
+    record, _ = search.run(row, mean, False, row.model.inputs)
     error = inf
     if len(done) > 1:
         before, last = done[-2:]

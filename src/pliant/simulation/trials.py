@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, log, nan
 
 import numpy as np
 
-from pliant.model.contract import Arm, Model
+from pliant.model.contract import Arm, Model, Record
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import Array
 from pliant.progress import report
 
+BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
+UNKNOWN_DECAY = 0.4
 STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
 RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
 SURELY = 1.5  # times what is seen of them
+CALIBRATED = 5.0, 2.0  # times what a trial shows that its error may be, or else it is blind; also by what it hides
 FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
 UNKNOWN_GROWTH = 4.0  # times the steps of a trial that the last run has at least, as far as one expects
 REPEATED = 1.2, 0.3  # times the steps of a run that follow it, as it may not suffice: of the first, of later ones
@@ -36,6 +40,16 @@ class Trial:
     local: Array | None = None  # of that error, what each step adds
     hidden: float = nan  # vibrations that its steps do not follow, over the reach, where they are seen
     hard: bool = False  # so many iterations that shorter steps cost less
+    record: Record | None = None  # of a run with the exact ledger, at all times that are wanted
+
+    @property
+    def suspected(self) -> float:
+        """The error that it shows, or what it does not follow."""
+        return max(self.shown, self.hidden) if self.hidden == self.hidden else self.shown
+
+    def blind(self, distance: float) -> bool:
+        """Whether it is further off than it shows, as at contacts, if a better one lies so far from it."""
+        return distance > CALIBRATED[self.hidden == self.hidden] * self.suspected
 
 
 @dataclass(eq=False)
@@ -46,10 +60,25 @@ class Row:
     start: Array
     tried: dict[float, Trial | None] = field(default_factory=dict)
     unfit: bool = False  # bent too far, or does not carry the model, such as a load between its nodes
+    earlier: list[Trial] = field(default_factory=list)  # with steps of other lengths
 
     def before(self, mean: float) -> list[Trial]:
         """The trials that ended, with clearly fewer steps."""
-        return [each for n, each in sorted(self.tried.items()) if each is not None and n < 0.9 * mean]
+        every = [*self.earlier, *(each for each in self.tried.values() if each is not None)]
+        return sorted((each for each in every if each.mean < 0.9 * mean), key=lambda each: each.mean)
+
+    def change_base(self, part: float) -> None:
+        """Trials are kept, to be compared with others, as so many base steps become one."""
+        self.earlier += [replace(each, mean=part * each.mean) for each in self.tried.values() if each is not None]
+        self.tried.clear()
+
+
+class Stopped(Exception):
+    """A trial ended as the run itself would: interrupted, or by what users wrote."""
+
+    def __init__(self, row: Row, mean: float, record: Record) -> None:
+        super().__init__()
+        self.row, self.mean, self.record = row, mean, record
 
 
 class SearchProgress:
@@ -98,6 +127,15 @@ class SearchProgress:
 def apart(a: Array, b: Array) -> float:
     """Largest distance of two motions, part of the reach."""
     return float(np.sqrt(np.max(np.sum((a - b) ** 2, axis=-1), initial=0.0)))
+
+
+def decay(changes: list[tuple[float, int]], enough: int) -> float:
+    """That of errors from mesh to mesh, by how far some lie from finer ones, and how much finer these are: the slower
+    of the last two, as even degrees gain less than odd; unknown where there are not ``enough``."""
+    if len(changes) < enough:
+        return UNKNOWN_DECAY
+    seen = max(float((b / a) ** (1.0 / ahead)) for (a, ahead), (b, _) in itertools.pairwise(changes[-3:]))
+    return min(max(seen, BELIEVED[0]), BELIEVED[1])
 
 
 def told_by(distance: float, left: float) -> float:
