@@ -40,7 +40,7 @@ def test_rotors_of_the_undeformed_arm_stand_with_their_joints() -> None:
 
 @pytest.mark.parametrize("degree", [3, 5, 6, 8, 11])
 def test_small_deflections_are_exact_for_polynomials_of_any_degree(degree: int) -> None:
-    """y(L) = int (L - s) kappa ds  of a rod that is bent a little; Gauss points of the strains integrate that exactly."""
+    """y(L) = int (L - s) kappa ds  of a rod that is bent a little; Gauss points integrate that exactly."""
     rod = pl.FlexibleLink("rod", 0.8, section=pl.Circle(radius=0.01), material=pl.Material("steel", 2e11, 7850.0, 0.3))
     arm = pl.GeometricallyExact(degree).compile(pl.Robot("rod", (rod,), (pl.RevoluteJoint("pin", "base", "rod"),)))
     state = arm.initial_state()

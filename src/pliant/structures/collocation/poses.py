@@ -23,6 +23,7 @@ from pliant.spatial.rows import load3, load6, load9, plus3, plus6, stage_row, st
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, product
 from pliant.structures.collocation.chain import BALL, FLOATING, MOVED, RIDER, Chain, Floats, Ints, Points, Stationing
 
+WIDEST = 0.2  # of an element of degree 6 or more: longest step along it
 TURN_ITERATIONS = 60  # of a fixed point that gains the digits of half a turn per step at each
 
 
@@ -358,6 +359,9 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
             a, b = ends[i], ends[i + 1]
             inside = placed.nodes[link][i * (len(points.nodes) - 1) :][: len(points.nodes)]
             marks = np.unique(np.round(np.concatenate([inside, [s for s in stations if a < s < b]]), 12))
+            # strongly bent links show the error of long steps; high degrees are asked for more digits than that leaves
+            wide = np.flatnonzero(np.diff(marks) > WIDEST * (b - a)) if p > 5 else ()
+            marks = np.sort(np.append(marks, [0.5 * (marks[k] + marks[k + 1]) for k in wide]))
             for x, y in itertools.pairwise(marks):
                 weights.append((b - a) * points.moments((x - a) / (b - a), (y - x) / (b - a)))
                 element.append(int(chain.tree.first_element[link]) + i)
