@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 import pliant as pl
+from benchmarks.accuracy_problems import MOTIONS, reference
 from benchmarks.cost_per_step import slope
 from benchmarks.harness import OwnMeasure, Session, verdict
 from pliant.model.contract import Run
@@ -86,6 +87,32 @@ def seven_joint_arm() -> str:
     return "\n".join(rows)
 
 
+def geared_arm() -> str:
+    """Whole runs of the seven-joint arm with gear motors and dry friction, and the error of all its tips."""
+    motion, asked = MOTIONS["seven joints, geared"], 1e-4
+    times = np.linspace(0.0, motion.duration, 51)
+
+    def ends(run: pl.Trajectory) -> np.ndarray:
+        return np.stack([link.position[:, -1] for link in run.links], axis=1)
+
+    answer = ends(reference(motion, times))
+    model = motion.build(pl.GeometricallyExact(4))
+    rows = [f"Seven joints with gear motors and friction for {motion.duration:g} s, degree 4, Gauss 4", ""]
+    rows += ["| ledger | error over the reach | CPU ms | times real time | demand |", "|---|---|---|---|---|"]
+    settings = (("exact", 640, pl.Gauss().tolerance, pl.Gauss().energy_tolerance), ("loose", 768, 1e-6, 1.0))
+    for ledger, count, *tolerances in settings:
+        method, best = pl.Gauss(4, motion.duration / count, *tolerances), np.inf
+        for _ in range(2 * REPEATS):
+            began = time.process_time()
+            run = pl.simulate(model, motion.duration, method, outputs=times)
+            best = min(best, time.process_time() - began)
+        error = np.linalg.norm(ends(run) - answer, axis=-1).max() / getattr(model, "arm", model).reach
+        fast = motion.duration / best
+        answered = verdict(fast >= 20.0 and error <= asked)
+        rows.append(f"| {ledger}, {count} steps | {error:.1e} | {1e3 * best:.1f} | {fast:.1f} | 20, {answered} |")
+    return "\n".join(rows)
+
+
 def parallelogram() -> str:
     robot = pl.load(pl.library.path("parallelogram"))
     rows = ["Parallelogram of four flexible links, pose elements, 1 ms", ""]
@@ -140,7 +167,7 @@ def measure(session: Session) -> OwnMeasure:
     return OwnMeasure.told("\n\n".join(["## mechanisms", *(part() for part in parts)]))
 
 
-PARTS = (seven_joint_arm, parallelogram, growth, modes_of_many_states)
+PARTS = (seven_joint_arm, geared_arm, parallelogram, growth, modes_of_many_states)
 
 if __name__ == "__main__":
     for part in PARTS:
