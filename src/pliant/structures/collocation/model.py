@@ -49,6 +49,7 @@ from pliant.structures.collocation.observe import (
     section_of,
     strain_rates_of,
 )
+from pliant.structures.collocation.plane import Plane, planes_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.relations import Bools, Relating
@@ -123,6 +124,11 @@ class GeometricallyExactArm(ArmFacts):
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(self.laws.names)
+
+    @cached_property
+    def planes(self) -> tuple[Plane, ...]:
+        """In which the arm stays if nothing pushes it out."""
+        return planes_of(self.chain)
 
     def pack(self, state: State) -> Floats:
         """One state vector."""

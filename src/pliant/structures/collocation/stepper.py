@@ -159,7 +159,7 @@ class Stepper:
         self.scheme = Scheme(method, spectrum, self.control)
         self.state = state_of(arm, run.start)
         s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
-        self.moving = components_that_move(self.plant, self.state)
+        self.moving = components_that_move(arm.planes, self.plant, self.state)
         solver = Solver(
             new_stages(s, chain),
             new_frozen(chain, n_lam, dtype, self.moving),
