@@ -420,7 +420,7 @@ class Arm(Model, Protocol, metaclass=ByType):
 
 
 @runtime_checkable
-class Meshed(Protocol):
+class Meshed(Protocol, metaclass=ByType):
     """A formulation that divides links into parts, more or fewer of them."""
 
     @property

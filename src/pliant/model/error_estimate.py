@@ -101,7 +101,7 @@ def local_errors(grid: Array, tips: Array, order: int, breaks: Array) -> Array:
     for k in range(1, reach + 1):
         divided = (divided[1:] - divided[:-1]) / (grid[k:] - grid[:-k])[:, None, None]
         factorial *= k
-    sizes = factorial * np.linalg.norm(divided, axis=-1)
+    sizes = factorial * np.sqrt((divided * divided).sum(axis=-1))
     first = np.minimum(np.maximum(np.arange(steps) - order // 2, 0), steps - reach)
     ends = [0, *grid.searchsorted(breaks - 1e-9 * grid[-1]).tolist(), steps]
     for a, b in itertools.pairwise(ends):

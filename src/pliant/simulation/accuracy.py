@@ -32,7 +32,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
 from pliant.simulation.driver import advance, not_begun
-from pliant.simulation.grid import corners, divided, step_grid, wanted_times
+from pliant.simulation.grid import corners, divided, rows_at, step_grid, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
@@ -49,6 +49,7 @@ from pliant.simulation.trials import (
     decay,
     order_seen,
     ringing,
+    tips_of,
     told_by,
     unfollowed,
 )
@@ -144,15 +145,16 @@ class Search:
         evenly = np.linspace(begin, until, outputs + 1) if isinstance(outputs, int) else outputs
         # between ends of steps by their polynomials, as users see them
         self.wanted = seen = wanted_times(evenly, until, begin)
-        some = np.linspace(0, len(seen) - 1, MOST_COMPARED).round().astype(int)
-        self.compared = seen[some] if len(seen) > MOST_COMPARED else seen
+        if len(seen) > MOST_COMPARED:
+            seen = seen[np.linspace(0, len(seen) - 1, MOST_COMPARED).round().astype(int)]
+        self.compared = seen
         self.order = min(LOWER if self.sampled or accuracy >= LOOSE else HIGHEST, model.highest_order)
         self.scale = float(getattr(getattr(model, "arm", model), "reach", 1.0))
         self.meshes, self.own = self._meshes()
         robot = getattr(model, "robot", None)
         parents = [joint.parent for joint in robot.joints] if robot is not None else []
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
-        self.links = [] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints]
+        self.tips = tips_of([] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints])
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
@@ -295,8 +297,8 @@ class Search:
         local = local_errors(grid, tips[ends], self.order, self.breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
-        if self.links and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
-            hidden = unfollowed(row.model, self.links, grid, record.states[ends], turns[ends]) / self.scale
+        if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
+            hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
         kept = None if loose else record.at(kept_rows(record, outputs))
         trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard, kept)
         return kept or record, trial
@@ -495,9 +497,8 @@ class Search:
 
 def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
     """Rows of a record at the times that are wanted, and where it stopped."""
-    rows = np.isin(record.time, outputs)
-    rows[-1] |= not record.ending.completed
-    return np.flatnonzero(rows)
+    rows, last = rows_at(record.time, outputs), len(record.time) - 1
+    return rows if record.ending.completed or last in rows[-1:] else np.append(rows, last)
 
 
 def find(

@@ -64,6 +64,10 @@ def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
 
 def divided(marks: Array, counts: NDArray[np.int64]) -> Array:
     """So many equal steps between consecutive marks."""
+    width = int(counts[0])
+    if (counts == width).all():
+        begins = marks[:-1, None] + np.arange(width) * ((marks[1:] - marks[:-1]) / width)[:, None]
+        return np.append(begins, marks[-1])
     last = np.cumsum(counts)
     within = np.arange(1, last[-1] + 1) - np.repeat(last - counts, counts)
     grid = np.empty(last[-1] + 1)
@@ -94,3 +98,8 @@ def wanted_times(outputs: Array, until: float, start: float) -> Array:
         )
     clipped: Array = np.minimum(times, until)
     return clipped
+
+
+def rows_at(time: Array, some: Array) -> NDArray[np.int64]:
+    """Which of the times are among some others, both ascending."""
+    return np.flatnonzero(some[np.minimum(some.searchsorted(time), len(some) - 1)] == time)

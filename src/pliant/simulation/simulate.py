@@ -23,7 +23,7 @@ from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.simulation import accuracy as accurate
 from pliant.simulation import deflection_error, sources
 from pliant.simulation.driver import Progress, advance
-from pliant.simulation.grid import corners, fixed_steps, saved_times, wanted_times
+from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.start import checked_state, consistent_start
@@ -390,15 +390,10 @@ def _advance(
 
 def _looked_at(record: Record, grid: Array, telling: Array, count: int) -> Record:
     """Times and states of a run at ``telling`` ends of steps and at so many others, which nobody asks for more."""
-    ends = _rows_at(record.time, grid)
+    ends = rows_at(record.time, grid)
     some = ends[np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int)]
-    rows = np.union1d(some, _rows_at(record.time, telling))
+    rows = np.union1d(some, rows_at(record.time, telling))
     return replace(record, time=record.time[rows], states=record.states[rows])
-
-
-def _rows_at(time: Array, some: Array) -> NDArray[np.int64]:
-    """Which of the times are among some others, both ascending."""
-    return np.flatnonzero(some[np.minimum(some.searchsorted(time), len(some) - 1)] == time)
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:

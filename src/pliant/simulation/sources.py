@@ -99,10 +99,9 @@ def _shares(
     shares = {}
     known = dict(_sources(inputs, names, begins, step * nodes))
     for name, values in _sources(inputs, names, begins, step * points):
-        whole = np.einsum("j,njk->nk", fine, values)
-        size = np.sqrt(np.mean(np.einsum("j,njk->n", fine, values**2))) if len(values) else 0.0
-        missing = np.sqrt(np.mean(np.sum((np.einsum("j,njk->nk", weights, known[name]) - whole) ** 2, axis=1)))
-        shares[name] = float(missing / size) if size > 0.0 else 0.0
+        size = float((fine @ (values * values)).sum())
+        missing = weights @ known[name] - fine @ values
+        shares[name] = float(np.sqrt((missing * missing).sum() / size)) if size > 0.0 else 0.0
     return shares
 
 

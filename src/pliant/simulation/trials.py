@@ -172,7 +172,10 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     if not damping.any():
         return False
     q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
-    missed = np.abs(rates - np.gradient(q, grid, axis=0))[2:-2]
+    before, after = np.diff(grid)[1:-2, None], np.diff(grid)[2:-1, None]
+    slopes = np.diff(q, axis=0)[1:-1] / np.diff(grid)[1:-1, None]
+    moved = (slopes[:-1] * after + slopes[1:] * before) / (before + after)
+    missed = np.abs(rates[2:-2] - moved)
     bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
     for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)):  # the inertia takes longer to find
         moved = model.initial_state(q[0], np.eye(len(damping))[joint])
@@ -182,7 +185,11 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
 
 
-def unfollowed(model: Arm, links: Sequence[str], grid: Array, states: Array, turns: Array) -> float:
+def tips_of(links: Sequence[str]) -> tuple[LoadPlace, ...]:
+    return tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
+
+
+def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Array, turns: Array) -> float:
     """How large vibrations of tips with rotations ``turns`` are that are too fast for the steps, in metres; not a
     number of few steps.
 
@@ -192,7 +199,9 @@ def unfollowed(model: Arm, links: Sequence[str], grid: Array, states: Array, tur
     """
     if len(grid) < 2 * STENCIL:
         return nan
-    tips = tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
     v = (turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0]
-    swings = np.linalg.norm(np.diff(v, STENCIL, axis=0), axis=-1) * (grid[STENCIL:] - grid[:-STENCIL])[:, None]
-    return SURELY * float(np.median(swings, axis=0).max() / (STENCIL * 2.0**STENCIL))
+    for _ in range(STENCIL):
+        v = v[1:] - v[:-1]
+    swings = np.sort(np.sqrt((v * v).sum(axis=-1)) * (grid[STENCIL:] - grid[:-STENCIL])[:, None], axis=0)
+    median = 0.5 * (swings[(len(swings) - 1) // 2] + swings[len(swings) // 2])
+    return SURELY * float(median.max() / (STENCIL * 2.0**STENCIL))
