@@ -154,7 +154,8 @@ class Search:
         robot = getattr(model, "robot", None)
         parents = [joint.parent for joint in robot.joints] if robot is not None else []
         self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
-        self.tips = tips_of([] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints])
+        looked_at = [] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints]
+        self.tips = tips_of(looked_at)
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
