@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks import (
     accuracy,
+    accuracy_durations,
     component_modes,
     corotational,
     cost_per_step,
@@ -28,6 +29,7 @@ from benchmarks.harness import Comparison, Problem, Session, compare
 PROBLEMS = ("pp_f", "damic_two_link", "damic_corotational", "l_frame", "rubber_pendulum", "steel_strip", "solid_bar")
 OWN = {
     "accuracy": accuracy.measure,
+    "accuracy_durations": accuracy_durations.measure,
     "component_modes": component_modes.measure,
     "corotational": corotational.measure,
     "cost_per_step": cost_per_step.measure,

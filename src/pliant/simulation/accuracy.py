@@ -32,7 +32,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
 from pliant.simulation.driver import advance, not_begun
-from pliant.simulation.grid import corners, divided, rows_at, step_grid, wanted_times
+from pliant.simulation.grid import corners, divided, step_grid, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
@@ -47,6 +47,8 @@ from pliant.simulation.trials import (
     Trial,
     apart,
     decay,
+    decay_for_more_steps,
+    kept_rows,
     order_seen,
     ringing,
     tips_of,
@@ -61,21 +63,21 @@ HIGHEST, LOWER = 6, 4  # orders in time; the lower one where little is asked, or
 MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
 MOST_TRIES = 6  # to reach what was foretold
-TIME_SHARE, SHARE = 0.55, 0.45  # parts of the accuracy that steps and mesh may take
-WITHIN = 0.8  # of the accuracy: error of a run that was compared on another mesh
+TIME_SHARE, SHARE = 0.55, 0.55  # parts of the accuracy that steps and mesh may take
+WITHIN = 0.75, 0.9  # of the accuracy: told error of a run that was compared on another mesh, or on its own
 SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
 RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
 NEARLY = 8.0  # times the accuracy: error of a trial with which a run on the next mesh may be compared
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
-SLOWEST, SLOW, FASTEST = 0.75, 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
+SLOW, FASTEST = 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
-FOLLOWED = 3.0  # power of the steps with which vibrations that they do not follow become smaller
-KINKED = 1.25  # power of the steps with which what tips show falls at most, where motions have kinks
+FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
+KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
-CAUTION = 1.5  # times that, where it foretells how many steps are needed
+CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
 NEXT = 3.0  # times the steps that later trials have
@@ -152,10 +154,9 @@ class Search:
         self.scale = float(getattr(getattr(model, "arm", model), "reach", 1.0))
         self.meshes, self.own = self._meshes()
         robot = getattr(model, "robot", None)
-        parents = [joint.parent for joint in robot.joints] if robot is not None else []
-        self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
-        looked_at = [] if robot is None else [robot.tip_link] if self.serial else [j.child for j in robot.joints]
-        self.tips = tips_of(looked_at)
+        joints = () if robot is None else robot.joints
+        self.serial = robot is not None and not robot.loops and len({each.parent for each in joints}) == len(joints)
+        self.tips = tips_of([robot.tip_link] if robot and self.serial else [each.child for each in joints])
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
@@ -165,6 +166,7 @@ class Search:
         self.trials = 0
         self.space, self.checked = nan, 0.0  # error of the mesh, and the steps with which it was seen
         self.in_time: dict[float, float] = {}  # errors of steps, by their number
+        self.decays: dict[int, float] = {}  # of errors from a mesh to the next, as seen with fewer steps
 
     def _meshes(self) -> tuple[tuple[Any, ...], int]:
         """Formulations from the coarsest to the finest, and which of them is that of the model."""
@@ -347,7 +349,7 @@ class Search:
         seen, far = fine.hidden == fine.hidden, part < 0.9 / FAR
         usual = SURE_ORDER if far or coarse.blind(distance) else RESOLVED if seen else FASTEST
         fast, slow = (
-            told_by(distance, float(min(max(ratio, part**order), part**SLOWEST)))
+            told_by(distance, float(min(max(ratio, part**order), part**SLOW)))
             for order in (min(usual, self.usual_order), SLOW)
         )
         return max(fast, min(fine.hidden, slow)) if seen else fast
@@ -364,7 +366,7 @@ class Search:
         if earlier and distance > ROUNDING:
             parts = earlier[-1].mean / last.mean, last.mean / run.mean
             order = order_seen(apart(earlier[-1].tips, last.tips), distance, *parts)
-            told = max(told, (told * told_by(distance, parts[1] ** max(order, SLOWEST))) ** 0.5)
+            told = max(told, (told * told_by(distance, parts[1] ** max(order, SLOW))) ** 0.5)
         part = last.mean / run.mean
         if not run.shown < part**KINKED * last.shown:  # as at contacts, where two runs may be alike by chance
             told = max(told, part**SURE_ORDER * self.in_time.get(last.mean, 0.0))
@@ -430,7 +432,7 @@ class Search:
                 return level, mean, trial
             known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
             mesh = self.space if self.space == self.space else SHARE * self.accuracy
-            if known and self.told(row, trial) + mesh <= self.accuracy:
+            if known and self.told(row, trial) + mesh <= WITHIN[1] * self.accuracy:
                 return level, mean, trial
             self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
@@ -485,6 +487,10 @@ class Search:
             change, ahead = max(apart(first.tips, second.tips), ROUNDING), finer - level
             changes.append((change, ahead))
             ratio = decay(changes, 3 if self.automatic else 2)
+            if self.automatic and len(changes) == ahead == 1:
+                ratio = self.decays.get(finer, ratio)
+            elif self.automatic and len(changes) > 1 and ahead == changes[-2][1] == 1:
+                self.decays[level] = decay_for_more_steps(changes[-2][0], change)
             if self.automatic and BEYOND * change <= aim and not (exact and first.record is None):
                 self.space = BEYOND * change
                 break
@@ -494,12 +500,6 @@ class Search:
                 break
             ahead = self.ahead(change * BELIEVED[0] ** (ahead - 1))
         return level
-
-
-def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
-    """Rows of a record at the times that are wanted, and where it stopped."""
-    rows, last = rows_at(record.time, outputs), len(record.time) - 1
-    return rows if record.ending.completed or last in rows[-1:] else np.append(rows, last)
 
 
 def find(
@@ -552,7 +552,7 @@ def _found(search: Search) -> Found:
             continue
         if both:
             time, search.space = search.told_of_both(trial, run)
-            if time + search.space <= WITHIN * accuracy:
+            if time + search.space <= WITHIN[0] * accuracy:
                 break
             same, other = search.trial(level, mean), search.trial(level - 1, mean)
             if same is not None and other is not None:
@@ -560,7 +560,7 @@ def _found(search: Search) -> Found:
         told = search.told(row, run)
         time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
-        if time + space <= accuracy or search.many(2.0 * needed):
+        if time + space <= WITHIN[1] * accuracy or search.many(2.0 * needed):
             break
         if search.automatic and space > SHARE * accuracy:
             level = search.in_space(level, mean)

@@ -27,7 +27,7 @@ from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, w
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.start import checked_state, consistent_start
-from pliant.simulation.trials import SearchProgress
+from pliant.simulation.trials import SearchProgress, kept_rows
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -384,7 +384,7 @@ def _advance(
     if len(shown) == len(wanted):
         return record, (order, integrator.step), None
     seen = _looked_at(record, grid, telling, looked_at)
-    record = record.reduced(accurate.kept_rows(record, wanted))
+    record = record.reduced(kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step)), seen
 
 

@@ -9,21 +9,24 @@ from dataclasses import dataclass, field, replace
 from math import ceil, log, nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model.contract import Arm, Model, Record
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import Array
 from pliant.progress import report
+from pliant.simulation.grid import rows_at
 
-BELIEVED = (0.1, 0.7)  # decays from mesh to mesh
+BELIEVED = (0.05, 0.5)  # decays from mesh to mesh
+SEEN_BEFORE = 1.5  # times one that was seen with fewer steps
 UNKNOWN_DECAY = 0.4
 STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
 RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
 SURELY = 1.5  # times what is seen of them
-CALIBRATED = 5.0, 2.0  # times what a trial shows that its error may be, or else it is blind; also by what it hides
+CALIBRATED = 5.0, 2.5  # times what a trial shows that its error may be, or else it is blind; also by what it hides
 FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
 UNKNOWN_GROWTH = 4.0  # times the steps of a trial that the last run has at least, as far as one expects
 REPEATED = 1.2, 0.3  # times the steps of a run that follow it, as it may not suffice: of the first, of later ones
@@ -138,6 +141,11 @@ def decay(changes: list[tuple[float, int]], enough: int) -> float:
     return min(max(seen, BELIEVED[0]), BELIEVED[1])
 
 
+def decay_for_more_steps(change: float, next_change: float) -> float:
+    """What is expected of two meshes with more steps, which excite more of what they do not resolve."""
+    return min(max(SEEN_BEFORE * next_change / change, BELIEVED[0]), BELIEVED[1])
+
+
 def told_by(distance: float, left: float) -> float:
     """Error of a run that lies so far from a trial of whose error it has left so much."""
     return max(distance, ROUNDING) * left / (1.0 - left)
@@ -205,3 +213,9 @@ def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Arr
     swings = np.sort(np.sqrt((v * v).sum(axis=-1)) * (grid[STENCIL:] - grid[:-STENCIL])[:, None], axis=0)
     median = 0.5 * (swings[(len(swings) - 1) // 2] + swings[len(swings) // 2])
     return SURELY * float(median.max() / (STENCIL * 2.0**STENCIL))
+
+
+def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
+    """Rows of a record at the times that are wanted, and where it stopped."""
+    rows, last = rows_at(record.time, outputs), len(record.time) - 1
+    return rows if record.ending.completed or last in rows[-1:] else np.append(rows, last)
