@@ -294,14 +294,14 @@ def fit_to_base(plant, work, base):
 @inner_kernel
 def interpolate_rows(values, start, dense, r, x, begin):
     """x[r, begin ..] = start + sum_j dense_rj (values_j - start), the polynomial of the step."""
-    count = start.size
-    all_values, all_start = values.flat, start.flat
+    count, f = start.size, dense[r, 0]
+    v, a, row = values.flat, start.flat, x[r]
     for n in range(count):
-        x[r, begin + n] = all_start[n]
-    for j in range(values.shape[0]):
+        row[begin + n] = a[n] + f * (v[n] - a[n])
+    for j in range(1, values.shape[0]):
         f = dense[r, j]
         for n in range(count):
-            x[r, begin + n] += f * (all_values[j * count + n] - all_start[n])
+            row[begin + n] += f * (v[j * count + n] - a[n])
 
 
 @inner_kernel
