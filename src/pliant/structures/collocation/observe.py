@@ -22,7 +22,7 @@ from pliant.robot import End, FlexibleLink, RigidLink
 from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.chain import FLOATING, MOVED, Floats
 from pliant.structures.collocation.element import many_strain_rates, many_stresses
-from pliant.structures.collocation.poses import Path, rebuild, rebuild_poses, strain_values
+from pliant.structures.collocation.poses import Path, new_scratch, rebuild, rebuild_poses, strain_values
 from pliant.structures.loads import with_wrenches
 
 if TYPE_CHECKING:
@@ -157,10 +157,9 @@ class ChainSection:
         nodes, _, self.weights = self._twisted(arm, place_at(arm, link, station))
         self.twists = slice(at["twist"].start + 6 * nodes.start, at["twist"].start + 6 * nodes.stop)
         self.strains, self.joints = at["strain"], at["joint_position"]
-        links, frames = len(arm.chain.tree.parent), arm.chain.frames
-        self.frames = tuple(at[name] for name in ("frame_rotation", "frame_position")) if frames else ()
+        self.frames = tuple(at[name] for name in ("frame_rotation", "frame_position")) if arm.chain.frames else ()
         self.q = np.zeros((1, arm.chain.dofs))
-        self.scratch = np.zeros((1, links, 12)), np.zeros((1, links, 12))
+        self.scratch = new_scratch(arm.chain, self.path)
         self.still = np.zeros((1, 0, 4)), np.zeros((1, 0, 3))
 
     @staticmethod
