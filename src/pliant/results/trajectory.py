@@ -198,12 +198,13 @@ class LiveSource:
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         """Whether a few states give reason to look at the consistency error of all."""
         record, ledger = self.record, self.record.ledger
-        some = replace(record, time=record.time[rows], states=record.states[rows], ledger=ledger.at(rows), efforts={})
+        seen = replace(ledger, gravity=ledger.gravity[rows])  # the one entry that consistency errors read
+        some = replace(record, time=record.time[rows], states=record.states[rows], ledger=seen, efforts={})
         error = self.arm.consistency_error(some)
         if not (error.twist.any() or error.gravity.any()):
             return bool(error.warning)
         flow = self.arm.load_flows(some.states, (LoadPlace("tip", self.robot.tip_link, False, Frame.BODY),))
-        speed = np.linalg.norm(flow[:, 0, :3], axis=1).max(initial=0.0)
+        speed = np.sqrt((flow[:, 0, :3] ** 2).sum(axis=1).max(initial=0.0))
         pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))
         # a peak between two of them may be twice as high
         return bool(error.warning) or any(matters(2.0 * float(np.abs(each).max()), scale) for each, scale in pairs)

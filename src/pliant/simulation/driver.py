@@ -111,7 +111,7 @@ def _record(driven: Driven[T], ending: Ending) -> Record:
     """What the steps kept; where a run stopped between two rows, its last state too."""
     stepper, done = driven.stepper, driven.done
     plan = stepper.run.schedule
-    times = plan.times[: int(np.searchsorted(plan.step, done))]
+    times = plan.times if done == len(plan.h) else plan.times[: int(np.searchsorted(plan.step, done))]
     if not ending.completed and times[-1] < ending.time:
         stepper.keep(len(times))
         times = np.append(times, ending.time)

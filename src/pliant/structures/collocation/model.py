@@ -437,11 +437,18 @@ class GeometricallyExactArm(ArmFacts):
         e, q = self.shape(states)
         x, R = rebuild_poses(self.chain, self._tip_path, e, q, self.frames(states))
         position, rotation = x[:, 0], R[:, 0]
-        link = self.robot.link(self.robot.tip_link)
-        if isinstance(link, RigidLink):
-            position = position + rotation @ np.asarray(link.tip_position, float)
-            rotation = rotation @ matrix_of(link.tip_rotation)
+        if self._rigid_tip is not None:
+            position = position + rotation @ self._rigid_tip[0]
+            rotation = rotation @ self._rigid_tip[1]
         return position, rotation
+
+    @cached_property
+    def _rigid_tip(self) -> tuple[Floats, Floats] | None:
+        """Where the tip of the last link is in its root, if it is rigid."""
+        link = self.robot.link(self.robot.tip_link)
+        return (
+            (np.array(link.tip_position, float), matrix_of(link.tip_rotation)) if isinstance(link, RigidLink) else None
+        )
 
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
@@ -469,12 +476,12 @@ class GeometricallyExactArm(ArmFacts):
         inertia, mesh = self.chain.inertia, self.chain.mesh
         if not inertia.gravity.any():
             return np.zeros(len(x))
-        moment = _first_moment(inertia.M, x, R)
+        lifted = _against_gravity(inertia.M, x, R, inertia.gravity)
         if inertia.at_points:
             f = mesh.N[0]
             between = f[0] * x[:, mesh.start] + f[1] * x[:, mesh.start + 1]
-            moment = moment + _first_moment(inertia.M_point, between, R[:, mesh.start])
-        return -moment @ inertia.gravity
+            lifted = lifted + _against_gravity(inertia.M_point, between, R[:, mesh.start], inertia.gravity)
+        return lifted
 
     def stepper(self, run: Run) -> Stepper:
         inputs = self._at_nodes(run.inputs)
@@ -524,7 +531,7 @@ class GeometricallyExactArm(ArmFacts):
             drawn = drawn + carried_by_frames(self, record.states)
         tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
         x, R = rebuild_poses(self.chain, self.node_path, e, q, self.frames(record.states))
-        twist = np.linalg.norm(drawn - flow_of(self, tip, V, R)[:, :3], axis=1)
+        twist = np.sqrt(((drawn - flow_of(self, tip, V, R)[:, :3]) ** 2).sum(axis=1))
         potential = self._potential(x, R)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 
@@ -543,8 +550,10 @@ class GeometricallyExactArm(ArmFacts):
 _DRIVEN: WeakKeyDictionary[GeometricallyExactArm, tuple[Inputs, Loads, Drives, Joints]] = WeakKeyDictionary()
 
 
-def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:
-    """Sum of mass times position of the centres of mass, (n, 3)."""
-    mass = M[:, 0, 0]
-    offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)
-    return np.asarray(np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset))
+def _against_gravity(M: Floats, x: Floats, R: Floats, gravity: Floats) -> Floats:
+    """Potential energy (n,) of bodies with these mass matrices, by the places of their centres of mass."""
+    fallen = (x @ gravity) @ M[:, 0, 0]
+    offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)  # times mass
+    if offset.any():
+        fallen += ((gravity @ R) * offset).sum(axis=(1, 2))
+    return np.asarray(-fallen)

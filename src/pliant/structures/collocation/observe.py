@@ -193,10 +193,10 @@ class ChainSection:
 
 def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
     """(n, loads, 6)"""
-    V, e, q, qd = arm.split(states)
+    V, qd = (arm.layout.part(states, name) for name in ("twist", "joint_rate"))
     R = None
     if any(load.frame is Frame.WORLD for load in loads):
-        R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))[1]
+        R = rebuild_poses(arm.chain, arm.node_path, *arm.shape(states), arm.frames(states))[1]
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):
         if load.reacts_on is not None:
@@ -210,10 +210,10 @@ def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlac
 def flow_of(arm: GeometricallyExactArm, load: LoadPlace, V: Floats, R: Floats | None) -> Floats:
     """That of one load (n, 6) from twists and, where it is given in the axes of the world, rotations of all nodes."""
     nodes, turn, weights = acts_on(arm, load)
-    pairs = np.einsum("aij,naj->nai", weights, V[:, nodes]).reshape(len(V), -1, 2, 3)
+    pairs = (weights @ V[:, nodes, :, None]).reshape(len(V), -1, 2, 3)
     if load.frame is Frame.WORLD:
         assert R is not None
-        pairs = np.einsum("naij,napj->napi", R[:, nodes] @ turn, pairs)
+        pairs = pairs @ (R[:, nodes] @ turn).swapaxes(2, 3)
     return np.asarray(pairs.sum(axis=1).reshape(-1, 6))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,8 +69,9 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
         state.rotor[:named] = arm.layout.part(x, "rotor")
     else:
         state.rotor[:named, 0], state.rotor[:named, 1] = state.q[:named], state.qd[:named]
-    (state.turn[:],), (state.place[:],) = arm.frames(x)
-    _set_flight(arm.chain.tree, state)
+    if len(state.turn):
+        (state.turn[:],), (state.place[:],) = arm.frames(x)
+        _set_flight(arm.chain.tree, state)
     return state
 
 
@@ -150,7 +152,7 @@ class Stepper:
         self.plant = arm.plant(run.inputs, self.method.stages, self.relating)
         relations = self.plant.relations
         method, spectrum = method_tables(self.method)
-        gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
+        gravity, length = sqrt(chain.inertia.gravity @ chain.inertia.gravity), max(arm.reach, 1e-9)
         in_world, asked = bool(self.plant.loads.world.any()), run.newton_tolerance
         orient, gain = gravity > 0.0 or in_world, np.inf if in_world else gravity / length
         memory, counts = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3, np.int64)
@@ -172,17 +174,19 @@ class Stepper:
         self.halvings = 0
         self.rates_known = False  # of the states, which some methods carry
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
-        if (relations.lines.law == CLOSED).any():
+        self.closed = len(relations.taken) > 0 and bool((relations.lines.law == CLOSED).any())
+        if self.closed:
             relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
         self.ledger = new_ledger(dofs + moved, loads)
         scratch = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *scratch)
-        widths = (arm.layout.size, columns.COLUMNS, dofs + moved, loads, dofs)
         if moved:
             fit_to_base(self.plant, self.work, self._base(run.grid[:1]))
         rows = len(run.schedule.tau) + 1
-        lines = (rows, len(relations.taken))
-        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6), lines, lines)
+        widths = (columns.COLUMNS, dofs + moved, loads, dofs)
+        others = (*((rows, width) for width in widths), (rows, links, 6), *2 * ((rows, len(relations.taken)),))
+        states = np.empty((rows, arm.layout.size))  # most of the memory, and each row that is read was filled
+        self.output = Output(states, *map(np.zeros, others))
         energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
         if len(relations.taken):
@@ -384,18 +388,20 @@ class Stepper:
             )
             part(out.x[:rows], "twist")[:, 0] = base[:, 7:]
         names = [*arm.joint_names, *((BASE,) if arm.moved else ()), *(load.name for load in run.inputs.loads)]
-        works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        works = dict(zip(names, (*out.joints[:rows].T, *out.loads[:rows].T)))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in zip(arm.placed.links, arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
-        owners = np.array(self.relating.owners)
-        taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
-        for owner in dict.fromkeys(owners.tolist()):
-            efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
+        taken: dict[str, Floats] = {}
+        if self.relating.owners:
+            owners = np.array(self.relating.owners)
+            taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
+            for owner in dict.fromkeys(owners.tolist()):
+                efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
         counts["halvings"] = float(self.halvings)
-        if (self.plant.relations.lines.law == CLOSED).any():
+        if self.closed:
             counts["redundant constraints"] = float(np.sum(~self.plant.relations.kept[0]))
         ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact, taken)
         return Kept(out.x[:rows], efforts, ledger, counts)
