@@ -50,7 +50,7 @@ from pliant.structures.collocation.observe import (
     strain_rates_of,
 )
 from pliant.structures.collocation.plane import Plane, planes_of
-from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
+from pliant.structures.collocation.poses import Path, make_path, poses_of, rebuild_poses
 from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
@@ -422,6 +422,14 @@ class GeometricallyExactArm(ArmFacts):
         e, q = (np.ascontiguousarray(self.layout.part(many, name)) for name in ("strain", "joint_position"))
         return e, q
 
+    def poses(self, states: Floats, path: Path) -> tuple[Floats, Floats]:
+        """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path, for many states (n, size)."""
+        many = np.ascontiguousarray(np.atleast_2d(states))
+        if not many.flags.writeable:  # kernels are at hand for those that are
+            many = many.copy()
+        q = np.ascontiguousarray(self.layout.part(many, "joint_position"))
+        return poses_of(self.chain, path, (many, self.layout.slices["strain"].start), q, self.frames(many))
+
     def split(self, states: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Twists, strains, joint positions and joint rates of many states (n, size)."""
         many = np.atleast_2d(states)
@@ -434,8 +442,7 @@ class GeometricallyExactArm(ArmFacts):
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
-        e, q = self.shape(states)
-        x, R = rebuild_poses(self.chain, self._tip_path, e, q, self.frames(states))
+        x, R = self.poses(states, self._tip_path)
         position, rotation = x[:, 0], R[:, 0]
         if self._rigid_tip is not None:
             position = position + rotation @ self._rigid_tip[0]
@@ -469,7 +476,7 @@ class GeometricallyExactArm(ArmFacts):
             pose = np.zeros((1, len(self.chain.tree.parent), 12))
             for row, x in zip(stored, np.atleast_2d(states)):
                 row[1] += measure_start(self.chain.tree, plant.relations, state_of(self, x), pose)
-        x, R = rebuild_poses(self.chain, self.node_path, *self.shape(states), self.frames(states))
+        x, R = self.poses(states, self.node_path)
         return stored[:, 0], stored[:, 1], self._potential(x, R)
 
     def _potential(self, x: Floats, R: Floats) -> Floats:
@@ -524,13 +531,13 @@ class GeometricallyExactArm(ArmFacts):
 
     def consistency_error(self, record: Record) -> Consistency:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against the work of gravity."""
-        V, e, q, qd = self.split(record.states)
+        V, e, _, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         drawn = drawn_tip_velocity(self, record.states, rates.reshape(len(V), -1), qd, V)
         if self.chain.frames:
             drawn = drawn + carried_by_frames(self, record.states)
         tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
-        x, R = rebuild_poses(self.chain, self.node_path, e, q, self.frames(record.states))
+        x, R = self.poses(record.states, self.node_path)
         twist = np.sqrt(((drawn - flow_of(self, tip, V, R)[:, :3]) ** 2).sum(axis=1))
         potential = self._potential(x, R)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)

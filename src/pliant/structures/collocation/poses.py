@@ -19,9 +19,20 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import place_child
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial import se3, so3
-from pliant.spatial.rows import load3, load6, load9, plus3, plus6, stage_row, store
+from pliant.spatial.rows import copy_to, load3, load6, load9, plus3, plus6, stage_row, store
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, product
-from pliant.structures.collocation.chain import BALL, FLOATING, MOVED, RIDER, Chain, Floats, Ints, Points, Stationing
+from pliant.structures.collocation.chain import (
+    BALL,
+    FLOATING,
+    MOVED,
+    RIDER,
+    Bools,
+    Chain,
+    Floats,
+    Ints,
+    Points,
+    Stationing,
+)
 
 WIDEST = 0.2  # of an element of degree 6 or more: longest step along it
 TOGETHER = 32  # states whose shapes are rebuilt at once
@@ -341,8 +352,9 @@ def root_of(tree, path, link, relative, tips, out):
 
 
 class Shapes(NamedTuple):
-    """Scratch for TOGETHER states of links that bend flat: rows of one number of each state."""
+    """Scratch for TOGETHER states, for those whose links bend flat: rows of one number of each state."""
 
+    flat: Bools  # (TOGETHER,) which they are
     strain: Floats  # (points 3, TOGETHER) the components in the plane
     moments: Floats  # (9, TOGETHER) of one interval
     twist: Floats  # (6, TOGETHER) over it, the square of its angle and tangent coefficients
@@ -350,17 +362,13 @@ class Shapes(NamedTuple):
 
 
 @inline_kernel
-def bend_together(path, e, first, count, shapes):
+def bend_together(path, count, shapes):
     """Poses along links for some states at once, by the steps of `pose_in_plane`.
 
     Written out, since the compiler lets a loop do several states at a time only where it calls nothing.
     """
     strain, m, t, pose = shapes.strain, shapes.moments, shapes.twist, shapes.pose
     p = path.weights.shape[1]
-    for k in range(e.shape[1]):
-        for s in range(count):
-            x, y, z = load_plane(e[first + s], k)
-            strain[3 * k, s], strain[3 * k + 1, s], strain[3 * k + 2, s] = x, y, z
     for link in range(path.first.shape[0] - 1):
         for k in range(path.first[link], path.first[link + 1]):
             for c in range(3):
@@ -430,38 +438,46 @@ def place_bent(tree, path, s, shapes, relative, tips, out):
 
 
 @kernel
-def rebuild(tree, path, e, q, frames, scratch, out):
-    """World poses at the stations for n states e (n, points, 6), q (n, dofs).
+def rebuild(tree, path, strained, q, frames, scratch, out):
+    """World poses at the stations for n states with joint positions q (n, dofs).
 
-    frames: their rotations (n, frames, 4) and positions (n, frames, 3); out: rotations (n, rows, 9) and positions
-    (n, rows, 3); scratch: `new_scratch`.
+    strained: rows (n, size), and where in them the strains begin; frames: rotations (n, frames, 4) and positions
+    (n, frames, 3); out: rotations (n, rows, 9) and positions (n, rows, 3); scratch: `new_scratch`.
     """
-    relative, tips, shapes = scratch
-    turn, place = frames
-    R, r = out
-    for first in range(0, e.shape[0], TOGETHER):
-        count = min(TOGETHER, e.shape[0] - first)
-        together = bends_flat(path, e[first])
-        if together:
-            bend_together(path, e, first, count, shapes)
+    relative, tips, e, shapes = scratch
+    (states, begin), (turn, place), (R, r) = strained, frames, out
+    end, strain = begin + e.size, shapes.strain
+    for first in range(0, states.shape[0], TOGETHER):
+        count, some = min(TOGETHER, states.shape[0] - first), False
+        for s in range(count):
+            copy_to(states[first + s, begin:end], e)
+            shapes.flat[s] = bends_flat(path, e)
+            if shapes.flat[s]:
+                some = True
+                for k in range(e.shape[0]):
+                    strain[3 * k, s], strain[3 * k + 1, s], strain[3 * k + 2, s] = load_plane(e, k)
+        if some:
+            bend_together(path, count, shapes)
         for s in range(count):
             n = first + s
             set_poses(tree, q[n : n + 1], 0, turn[n], place[n], relative)
-            if together and bends_flat(path, e[n]):
+            if shapes.flat[s]:
                 place_bent(tree, path, s, shapes, relative[0], tips[0], (R[n], r[n]))
             else:
-                march(tree, path, e[n], relative[0], tips[0], (R[n], r[n]))
+                copy_to(states[n, begin:end], e)
+                march(tree, path, e, relative[0], tips[0], (R[n], r[n]))
 
 
-Scratch = tuple[Floats, Floats, Shapes]
+Scratch = tuple[Floats, Floats, Floats, Shapes]
+Strained = tuple[Floats, int]  # rows (n, size), and where in them the strains of all points begin
 
 
 def new_scratch(chain: Chain, path: Path) -> Scratch:
-    """For `rebuild`: poses (1, links, 12) of links in their parents and of their tips, and shapes."""
+    """For `rebuild`: poses (1, links, 12) of links in their parents and of their tips, strains of a state, shapes."""
     links, points = len(chain.tree.parent), len(chain.section.C)
     counts = (3 * points, 9, 6, 4 * len(path.element)) if path.flat else (0, 0, 0, 0)
-    shapes = Shapes(*(np.empty((count, TOGETHER)) for count in counts))
-    return np.empty((1, links, 12)), np.empty((1, links, 12)), shapes
+    shapes = Shapes(np.empty(TOGETHER, np.bool_), *(np.empty((count, TOGETHER)) for count in counts))
+    return np.empty((1, links, 12)), np.empty((1, links, 12)), np.empty((points, 6)), shapes
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:
@@ -503,15 +519,22 @@ Frames = tuple[Floats, Floats]  # rotations (n, frames, 4) and positions (n, fra
 def rebuild_poses(
     chain: Chain, path: Path, e: Floats, q: Floats, frames: Frames | None = None
 ) -> tuple[Floats, Floats]:
-    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path.
+    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path, for strains (n, points, 6).
 
     ``q`` needs no columns of coordinates without names: where they are is in ``frames``.
     """
-    count, unnamed = len(e), chain.dofs - q.shape[1]
+    return poses_of(chain, path, (e.reshape(len(e), -1), 0), q, frames)
+
+
+def poses_of(
+    chain: Chain, path: Path, strained: Strained, q: Floats, frames: Frames | None = None
+) -> tuple[Floats, Floats]:
+    """The same for strains among other numbers."""
+    count, unnamed = len(q), chain.dofs - q.shape[1]
     turn, place = frames or (np.zeros((count, 0, 4)), np.zeros((count, 0, 3)))
     q = np.concatenate([q, np.zeros((count, unnamed))], axis=1) if unnamed else q
     R, r = np.empty((count, path.rows, 9)), np.empty((count, path.rows, 3))
-    rebuild(chain.tree, path, e, q, (turn, place), new_scratch(chain, path), (R, r))
+    rebuild(chain.tree, path, strained, q, (turn, place), new_scratch(chain, path), (R, r))
     return r, R.reshape(count, path.rows, 3, 3)
 
 
