@@ -11,7 +11,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.block_elimination import EVERY, new_increments
 from pliant.mechanics.joint_laws import LOWER, SMOOTHING, STATIC, UPPER
 from pliant.mechanics.shape_functions import lagrange_values
-from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
+from pliant.model.contract import WATCHED_STEPS, Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
@@ -77,8 +77,8 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
 
 def steps_of(tables: Tables, part: slice) -> Tables:
     """Some steps of the tables."""
-    h, end, joints, loads, base, first, stop, tau, dense = tables
-    return Tables(h[part], end[part], joints[part], loads[part], base[part], first[part], stop[part], tau, dense)
+    inputs = (each[part] for each in (tables.h, tables.end, tables.joints, tables.loads, tables.base))
+    return Tables(*inputs, tables.first[part], tables.stop[part], tables.tau, tables.dense, tables.noted[part])
 
 
 def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float) -> Bools:
@@ -184,7 +184,8 @@ class Stepper:
             fit_to_base(self.plant, self.work, self._base(run.grid[:1]))
         rows = len(run.schedule.tau) + 1
         widths = (columns.COLUMNS, dofs + moved, loads, dofs)
-        others = (*((rows, width) for width in widths), (rows, links, 6), *2 * ((rows, len(relations.taken)),))
+        lines = (rows, len(relations.taken))
+        others = (*((rows, width) for width in widths), (rows, links, 6), lines, lines, (WATCHED_STEPS, dofs))
         states = np.empty((rows, arm.layout.size))  # most of the memory, and each row that is read was filled
         self.output = Output(states, *map(np.zeros, others))
         energies = stored_energies(self.plant, self.state)
@@ -204,7 +205,8 @@ class Stepper:
         base = np.zeros((b - a, 0, BASE_COLUMNS))
         if self.model.moved:
             base = self._base(self.times(a, b).ravel()).reshape(b - a, -1, BASE_COLUMNS)
-        return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+        rows = plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense
+        return Tables(plan.h[a:b], ends, joints, loads, base, *rows, np.arange(a, b) - (len(plan.h) - WATCHED_STEPS))
 
     def _base(self, times: Floats) -> Floats:
         return base_twists(self.model, self.run.inputs, times)
@@ -273,7 +275,8 @@ class Stepper:
             first, tau, dense = rows[0], tau.copy(), dense.copy()
             tau[rows] = (tau[rows] - begin) / (end - begin)
             dense[rows] = lagrange_values(np.append(0.0, self.method.nodes), tau[rows])[:, 1:]
-        return Tables(h, until, joints, loads, base, np.array([first]), np.array([first + len(rows)]), tau, dense)
+        placed = np.array([first]), np.array([first + len(rows)]), tau, dense
+        return Tables(h, until, joints, loads, base, *placed, tables.noted[k : k + 1])
 
     def forget_last_step(self) -> None:
         """Let the next step start from the state alone: the polynomial of one of another length leads astray."""
@@ -311,6 +314,10 @@ class Stepper:
         refill(self.memory(), memory)
         self.work.solver.factors.parts[:] = 1 + (np.imag(self.scheme.spectrum.lam) != 0.0)
         self.rates_known = True
+
+    @property
+    def noted_rates(self) -> Floats:
+        return self.output.rates
 
     def state_vector(self) -> Floats:
         return np.concatenate(self.parts)
