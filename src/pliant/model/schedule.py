@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.mechanics.output_rows import Rows, place_rows
+from pliant.mechanics.shape_functions import Rows, place_rows
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array
 

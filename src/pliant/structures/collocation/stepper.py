@@ -77,8 +77,9 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
 
 def steps_of(tables: Tables, part: slice) -> Tables:
     """Some steps of the tables."""
-    inputs = (each[part] for each in (tables.h, tables.end, tables.joints, tables.loads, tables.base))
-    return Tables(*inputs, tables.first[part], tables.stop[part], tables.tau, tables.dense, tables.noted[part])
+    h, end, joints, loads, base, first, stop, tau, dense, noted = tables
+    inputs = joints[part], loads[part], base[part]
+    return Tables(h[part], end[part], *inputs, first[part], stop[part], tau, dense, noted[part])
 
 
 def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float) -> Bools:
