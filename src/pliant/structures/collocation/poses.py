@@ -35,7 +35,7 @@ from pliant.structures.collocation.chain import (
 )
 
 WIDEST = 0.2  # of an element of degree 6 or more: longest step along it
-TOGETHER = 32  # states whose shapes are rebuilt at once
+TOGETHER, FEWEST = 32, 4  # states whose shapes are rebuilt at once, at most and where that saves time
 TURN_ITERATIONS = 60  # of a fixed point that gains the digits of half a turn per step at each
 
 
@@ -451,7 +451,7 @@ def rebuild(tree, path, strained, q, frames, scratch, out):
         count, some = min(TOGETHER, states.shape[0] - first), False
         for s in range(count):
             copy_to(states[first + s, begin:end], e)
-            shapes.flat[s] = bends_flat(path, e)
+            shapes.flat[s] = states.shape[0] >= FEWEST and bends_flat(path, e)
             if shapes.flat[s]:
                 some = True
                 for k in range(e.shape[0]):
