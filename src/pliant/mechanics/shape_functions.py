@@ -1,18 +1,27 @@
 """Polynomials on the unit interval: quadrature rules and Lagrange bases.
 
 Two polynomial spaces that keep the Dirac structure of a beam [wang2017]: see the pseudo-spectral link.
+
+Where in which step of a run each row of its output falls: between its ends the polynomial of a step goes through the
+start and the stages, so that a row at the part tau has the weights  prod_k (tau - c_k) / (c_j - c_k)  of the stages j,
+k over the start and all other stages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from pliant.jit import kernel
+
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+STEP_ROUNDING = 1e-9  # of a step: what is so near to its end is its end
 
 
 legendre_rule = cache(legendre.leggauss)
@@ -114,3 +123,40 @@ def orthonormal_values(count: int, at: Array, length: float) -> Array:
     """Values of the first ``count`` orthonormal polynomials at fractions of the length, (points, count)."""
     scale = np.sqrt((2 * np.arange(count) + 1) / length)
     return np.asarray(legendre.legvander(2 * np.asarray(at) - 1, count - 1) * scale)
+
+
+class Rows(NamedTuple):
+    """Rows of the output in the order of time; row 0 is the start."""
+
+    times: Array
+    step: Ints
+    tau: Array
+    dense: Array  # (rows, stages) weights of the stages inside steps
+    ends: Ints  # (steps + 1,) first row behind each step, the first of all that behind the start
+
+
+@kernel
+def place_rows(grid: Array, h: Array, nodes: Array, rows: Rows) -> None:
+    """Fill all but the times, for steps of lengths h between the times of a grid; without nodes no weights."""
+    shortest, last = h[0], h.shape[0] - 1
+    for k in range(h.shape[0]):
+        shortest = min(shortest, h[k])
+    rows.step[0], rows.tau[0], rows.ends[0] = -1, 1.0, 1
+    k = 0
+    for r in range(1, rows.times.shape[0]):
+        time = rows.times[r]
+        while k < last and grid[k + 1] < time - STEP_ROUNDING * shortest:
+            rows.ends[k + 1] = r
+            k += 1
+        part = (time - grid[k]) / h[k]
+        inside = not part > 1.0 - STEP_ROUNDING
+        rows.step[r], rows.tau[r] = k, part if inside else 1.0
+        for j in range(nodes.shape[0]):
+            value, between = part, nodes[j]  # those of the start
+            for i in range(nodes.shape[0]):
+                if i != j:
+                    value *= part - nodes[i]
+                    between *= nodes[j] - nodes[i]
+            rows.dense[r, j] = value / between if inside else 0.0
+    for each in range(k, last + 1):
+        rows.ends[each + 1] = rows.times.shape[0]

@@ -263,6 +263,7 @@ class Kept:
     statistics: dict[str, float]
 
 
+WATCHED_STEPS = 8  # at the end of a run, after which the rates of joints are kept
 LOOSELY = 1e4  # times the tolerance
 DONE = 0  # what a stepper answers when all its steps converged
 T = TypeVar("T")
@@ -315,6 +316,14 @@ class CarriesServos(Protocol, metaclass=ByType):
 
     def command(self, rates: Array) -> None:
         """The commanded rates of all joints, from now until the next call."""
+
+
+@runtime_checkable
+class NotesRates(Protocol, metaclass=ByType):
+    """A stepper that notes the rates of joints after the last WATCHED_STEPS steps, which need not be done alone."""
+
+    @property
+    def noted_rates(self) -> Array: ...
 
 
 def with_held(joints: Array, held: Array) -> Array:

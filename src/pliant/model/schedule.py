@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.mechanics.shape_functions import lagrange_values
+from pliant.mechanics.shape_functions import Rows, place_rows
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array
 
@@ -41,26 +41,14 @@ class Schedule:
     @staticmethod
     def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod, lengths: Array | None = None) -> Schedule:
         h = merged(grid[1:] - grid[:-1]) if lengths is None else lengths
-        wanted = outputs[outputs > grid[0]]
-        rows = len(wanted) + 1
-        times, step, tau, dense = (
-            np.empty(rows),
-            np.empty(rows, np.int64),
-            np.empty(rows),
-            np.zeros((rows, method.stages)),
-        )
-        times[0], step[0], tau[0] = grid[0], -1, 1.0
-        times[1:] = wanted
-        within = step[1:]
-        np.minimum(np.maximum(grid.searchsorted(wanted - 1e-9 * h.min()) - 1, 0), len(h) - 1, out=within)
-        part = (wanted - grid[within]) / h[within]
-        part[part > 1 - 1e-9] = 1.0
-        tau[1:] = part
-        if (part < 1.0).any() and isinstance(method, StageMethod):
-            dense[1:] = lagrange_values(np.append(0.0, method.nodes), part)[:, 1:]
-        ends = np.ones(len(h) + 1, np.int64)
-        ends[1:] += np.bincount(within, minlength=len(h)).cumsum()
-        return Schedule(h, times, step, tau, dense, ends[:-1], ends[1:])
+        later = outputs > grid[0]
+        count = np.count_nonzero(later) + 1
+        times = np.empty(count)
+        times[0], times[1:] = grid[0], outputs if count > len(outputs) else outputs[later]
+        placed = np.empty(count, np.int64), np.empty(count), np.zeros((count, method.stages))
+        rows = Rows(times, *placed, np.empty(len(grid), np.int64))
+        place_rows(grid, h, method.nodes if isinstance(method, StageMethod) else method.nodes[:0], rows)
+        return Schedule(h, *rows[:4], rows.ends[:-1], rows.ends[1:])
 
 
 def merged(lengths: Array) -> Array:

@@ -197,13 +197,13 @@ class LiveSource:
 
     def suspects(self, rows: NDArray[np.int64]) -> bool:
         """Whether a few states give reason to look at the consistency error of all."""
-        record, ledger = self.record, self.record.ledger
-        some = replace(record, time=record.time[rows], states=record.states[rows], ledger=ledger.at(rows), efforts={})
-        error = self.arm.consistency_error(some)
+        record, ledger, states = self.record, self.record.ledger, self.record.states[rows]
+        kept = replace(ledger, gravity=ledger.gravity[rows])  # of which consistency errors read no more
+        error = self.arm.consistency_error(Record(record.time[rows], states, {}, kept, record.ending, {}))
         if not (error.twist.any() or error.gravity.any()):
             return bool(error.warning)
-        flow = self.arm.load_flows(some.states, (LoadPlace("tip", self.robot.tip_link, False, Frame.BODY),))
-        speed = np.linalg.norm(flow[:, 0, :3], axis=1).max(initial=0.0)
+        flow = self.arm.load_flows(states, (LoadPlace("tip", self.robot.tip_link, False, Frame.BODY),))
+        speed = np.sqrt((flow[:, 0, :3] ** 2).sum(axis=1).max(initial=0.0))
         pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))
         # a peak between two of them may be twice as high
         return bool(error.warning) or any(matters(2.0 * float(np.abs(each).max()), scale) for each, scale in pairs)

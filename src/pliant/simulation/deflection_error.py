@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.dense_algebra import on_one_core
@@ -188,8 +189,8 @@ def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) 
     """What the deflections of the links in a run tell; ``steps`` are the order of the method and their length, s."""
     count = FEWEST_ROWS if steps is None else rows_looked_at(int((time[-1] - time[0]) / steps[1]))
     if len(time) > count:
-        rows = np.linspace(0, len(time) - 1, count).round().astype(int)
-        time, states = time[rows], states[rows]
+        rows = _evenly(len(time), count)
+        time, states = time[rows], states.take(rows, axis=0)
     moved, largest = _deflections(arm, states)
     if len(time) < TOO_FEW or not largest > 0.0:
         return Bend(largest, np.zeros(0), np.zeros(0))
@@ -209,6 +210,12 @@ def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) 
     return replace(seen, steps=seen.share(SLOWED[order] * (2.0 * np.pi * frequency * length) ** order))
 
 
+@lru_cache(64)
+def _evenly(rows: int, count: int) -> NDArray[np.int64]:
+    """So many of the rows of a run, first and last included; not to be changed."""
+    return np.linspace(0, rows - 1, count).round().astype(np.int64)
+
+
 def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
     """Mean squares of rows (n, k), evenly sampled in so many seconds, by frequencies, Hz."""
     lines = np.fft.rfft(even, axis=0)
@@ -221,7 +228,7 @@ def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     x, R = arm.link_ends(states)
     rest, unturned, beyond = _undeformed(arm, states)
     moved = _ways(x, R) - rest
-    arms = np.linalg.norm(moved, axis=2)
+    arms = np.sqrt((moved**2).sum(axis=2))
     if beyond.any():  # behind a single link there is nothing that its turn would move
         cosine = 0.5 * (np.einsum("nkij,kij->nk", _turns(R), unturned) - 1.0)
         arms += beyond * np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
@@ -242,17 +249,12 @@ def _undeformed(model: Arm, states: Array) -> tuple[Array, Array, Array]:
 
 def _ways(x: Array, R: Array) -> Array:
     """From root to tip of all links (n, links, 3), in the axes of the root."""
-    return np.asarray((_roots(R) @ (x[:, :, 1] - x[:, :, 0])[..., None])[..., 0])
+    return np.asarray((R[:, :, 0] * (x[:, :, 1] - x[:, :, 0])[..., None]).sum(axis=2))
 
 
 def _turns(R: Array) -> Array:
     """Of tips against roots of all links (n, links, 3, 3)."""
-    return np.asarray(_roots(R) @ R[:, :, 1])
-
-
-def _roots(R: Array) -> Array:
-    """Rotations from world to the roots of all links."""
-    return np.swapaxes(R[:, :, 0], 2, 3)
+    return np.asarray(np.swapaxes(R[:, :, 0], 2, 3) @ R[:, :, 1])
 
 
 def doubts(found: Bend, error: ErrorEstimate | None, until: float, known: Resolution | None) -> Iterator[str]:

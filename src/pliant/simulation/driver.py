@@ -19,7 +19,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation, HoldsTorques, Remembers
-from pliant.model.contract import DONE, Arm, CarriesServos, Model, Record, Run, Stepper
+from pliant.model.contract import DONE, WATCHED_STEPS, Arm, CarriesServos, Model, NotesRates, Record, Run, Stepper
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import Ints, instants, steps_at, ticks
 from pliant.model.state import Array, Cause, Ending
@@ -29,7 +29,6 @@ from pliant.simulation.servo_stability import blame_servos
 T = TypeVar("T")
 Progress = Callable[[float], None] | None
 CHUNK = 4096  # steps whose inputs are read at once
-WATCHED_STEPS = 8  # at the end of a run, after which the rates of joints are kept
 WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
 WHOLE = (Cause.COMPLETED, Cause.INTERRUPTED, Cause.INPUT, Cause.CONTROLLER)  # no step had begun
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
@@ -111,7 +110,7 @@ def _record(driven: Driven[T], ending: Ending) -> Record:
     """What the steps kept; where a run stopped between two rows, its last state too."""
     stepper, done = driven.stepper, driven.done
     plan = stepper.run.schedule
-    times = plan.times[: int(np.searchsorted(plan.step, done))]
+    times = plan.times if done == len(plan.h) else plan.times[: int(np.searchsorted(plan.step, done))]
     if not ending.completed and times[-1] < ending.time:
         stepper.keep(len(times))
         times = np.append(times, ending.time)
@@ -135,7 +134,10 @@ class Driven(Generic[T]):
         watched = not self.run.trial and isinstance(stepper.model, Arm)
         self.watched = watched and not all(self.run.inputs.prescribed)
         self.last_ends = ends_of_last_steps(self.run) if self.watched else np.zeros(0, np.int64)
-        self.alone = WATCHED_STEPS if self.watched and not len(self.last_ends) else 0
+        alone = self.watched and not len(self.last_ends)
+        noted = alone and not sampled(self.run) and len(self.run.grid) - 1 > 2 * WATCHED_STEPS
+        self.noting = stepper if noted and isinstance(stepper, NotesRates) else None
+        self.alone = WATCHED_STEPS if alone and self.noting is None else 0
 
     def go_on(self) -> None:
         """Take over what the run before remembered."""
@@ -159,9 +161,11 @@ class Driven(Generic[T]):
 
     def last_rates(self, states: Array) -> Array:
         """Those of the joints after each of the last steps that were done."""
+        done = max(0, self.done - (len(self.run.grid) - 1 - WATCHED_STEPS))
+        if self.noting is not None:
+            return self.noting.noted_rates[:done]
         if not len(self.last_ends):
             return np.array(self.rates or np.zeros((0, 0)))
-        done = max(0, self.done - (len(self.run.grid) - 1 - WATCHED_STEPS))
         return self.stepper.model.layout.part(states[self.last_ends[:done]], "joint_rate")
 
     def through(self, undivided: Undivided) -> Ending:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,8 @@ ROUNDING = 1e-7  # of a step: less is rounding of its times
 
 def corners(inputs: Inputs, until: float, after: Continuation) -> Array:
     """Times from the start on at which steps must end: breaks of signals, instants of sampled control, the end."""
+    if not (inputs.breaks or inputs.controllers or inputs.commands or inputs.servos):
+        return np.array([after.time, until])
     inside = np.concatenate([np.asarray(inputs.breaks, float), instants(inputs, after.origin, until)])
     inside = inside[(inside > after.time) & (inside < until)]
     if not len(inside):
@@ -40,6 +44,8 @@ def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) 
     """
     whole = _spaced(corners(inputs, until, Continuation.at(after.origin)), step, after.time)
     grid, lengths = whole
+    if grid[0] == after.time:
+        return whole
     first = int(np.argmin(np.abs(grid[:-1] - after.time)))
     if abs(grid[first] - after.time) > ROUNDING * lengths[first]:
         return _spaced(corners(inputs, until, after), step, after.time)
@@ -50,6 +56,8 @@ def fixed_steps(inputs: Inputs, until: float, after: Continuation, step: float) 
 
 def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
     """Equal steps between consecutive marks, from the last mark before ``begin`` on, and their lengths."""
+    if len(marks) == 2:
+        return _stretch(marks, step)
     widths = marks[1:] - marks[:-1]
     counts = np.maximum(1, np.ceil(widths / step - 1e-6)).astype(np.int64)
     lengths = np.where(np.abs(widths - counts * step) <= ROUNDING * step, step, widths / counts)
@@ -60,6 +68,17 @@ def _spaced(marks: Array, step: float, begin: float) -> tuple[Array, Array]:
     grid = np.append(marks[first], decimal(marks[first:-1][of] + within * own[of]))
     grid[last] = marks[first + 1 :]
     return grid, merged(lengths)[first:][of]
+
+
+def _stretch(marks: Array, step: float) -> tuple[Array, Array]:
+    """The same between two marks, without the work of many."""
+    begin, end = marks.tolist()
+    width = end - begin
+    count = max(1, ceil(width / step - 1e-6))
+    length = step if abs(width - count * step) <= ROUNDING * step else width / count
+    grid = decimal(begin + np.arange(count + 1) * length)
+    grid[0], grid[-1] = begin, end
+    return grid, np.full(count, length)
 
 
 def divided(marks: Array, counts: NDArray[np.int64]) -> Array:

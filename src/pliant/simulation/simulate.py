@@ -371,13 +371,16 @@ def _advance(
     order = integrator.method.order
     grid, lengths = fixed_steps(model.inputs, until, after, integrator.step)
     wanted = saved_times(grid, outputs)
-    # from the first saved time on: its efforts stand for those at the start
-    begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
-    telling = grid[windows(len(grid) - 1, order, begin)]
-    shown = np.union1d(wanted, telling) if len(wanted) < len(grid) else wanted
     looked_at = deflection_error.rows_looked_at(len(grid))
-    if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
-        shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
+    shown, telling = wanted, grid[:0]
+    if len(wanted) < max(len(grid), looked_at):
+        # from the first saved time on: its efforts stand for those at the start
+        begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
+        telling = grid[windows(len(grid) - 1, order, begin)]
+        if len(wanted) < len(grid):
+            shown = np.union1d(wanted, telling)
+        if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
+            shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
     asked = integrator.method, integrator.newton_tolerance
     run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
     record = advance(model, run)

@@ -19,15 +19,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.vectors import Matrix, Vector, cross, dot, scale
 
+Array = NDArray[np.float64]
 Quaternion = tuple[float, float, float, float]
 
 # Below this squared angle power series in t^2 are used: there they are exact to round-off, while the
 # closed forms lose digits to cancellation.
 SERIES_LIMIT = 4.0
 _TERMS = 18
+EIGHT_TERMS = 0.25  # squared angle below which so many terms are enough
 
 
 def _bernoulli(count: int) -> list[Fraction]:
@@ -54,7 +56,7 @@ _A, _B, _C, _E, _B_SLOPE, _C_SLOPE, _E_SLOPE = (np.array(row) for row in _series
 
 
 @kernel
-def _series(coefficients: NDArray[np.float64], x: float) -> float:
+def _series(coefficients: Array, x: float) -> float:
     # the terms left out are below a unit in the last place of the first one
     c = coefficients
     if x < 0.01:
@@ -62,7 +64,7 @@ def _series(coefficients: NDArray[np.float64], x: float) -> float:
     # even and odd powers apart: two short chains of operations instead of a long one
     y = x * x
     even = odd = 0.0
-    for k in range((8 if x < 0.25 else 12 if x < 1.0 else _TERMS) - 2, -1, -2):
+    for k in range((8 if x < EIGHT_TERMS else 12 if x < 1.0 else _TERMS) - 2, -1, -2):
         even = even * y + c[k]
         odd = odd * y + c[k + 1]
     return float(even + x * odd)
@@ -85,6 +87,21 @@ def tangent_coefficients(t2: float) -> tuple[float, float]:
         return (_series(_B, t2), _series(_C, t2))
     a, b = exp_coefficients(t2)
     return (b, (1.0 - a) / t2)
+
+
+@inline_kernel
+def many_tangent_coefficients(t2: Array, b: Array, c: Array) -> None:
+    """The same for many squared angles; written so that the compiler does several at a time."""
+    for k in range(t2.shape[0]):
+        x = t2[k]
+        y = x * x
+        even = _B[0] + y * (_B[2] + y * (_B[4] + y * _B[6]))
+        b[k] = even + x * (_B[1] + y * (_B[3] + y * (_B[5] + y * _B[7])))
+        even = _C[0] + y * (_C[2] + y * (_C[4] + y * _C[6]))
+        c[k] = even + x * (_C[1] + y * (_C[3] + y * (_C[5] + y * _C[7])))
+    for k in range(t2.shape[0]):
+        if not t2[k] < EIGHT_TERMS:
+            b[k], c[k] = tangent_coefficients(t2[k])
 
 
 @kernel

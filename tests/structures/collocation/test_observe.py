@@ -65,3 +65,17 @@ def test_shapes_in_a_plane_are_those_of_space() -> None:
         np.testing.assert_allclose(plane, whole, rtol=0.0, atol=1e-15)
     for plane, whole in zip(arm.link_ends(flat[None]), arm.link_ends(space[None])):
         np.testing.assert_allclose(plane, whole, rtol=0.0, atol=1e-15)
+
+
+@pytest.mark.bounds
+def test_shapes_in_a_plane_stand_beside_others() -> None:
+    """Many states are rebuilt together, as far as they bend flat; each is what it is alone, but for rounding."""
+    arm = pl.GeometricallyExact(degree=3, elements=2).compile(ROBOT)
+    random = np.random.default_rng(5)
+    states = np.array([arm.initial_state(q) for q in random.normal(size=(75, 2))])
+    strain = arm.layout.part(states, "strain")
+    strain[..., [0, 1, 5]] = random.normal(size=(*strain.shape[:2], 3)) * [0.01, 0.01, 4.0]
+    strain[::7, 0, 3] = 0.3
+    states.flags.writeable = False
+    for together, alone in zip(arm.tip(states), zip(*(arm.tip(state) for state in states)), strict=True):
+        np.testing.assert_allclose(together, np.concatenate(alone), rtol=0, atol=1e-14)

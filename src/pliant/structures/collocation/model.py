@@ -50,7 +50,7 @@ from pliant.structures.collocation.observe import (
     strain_rates_of,
 )
 from pliant.structures.collocation.plane import Plane, planes_of
-from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
+from pliant.structures.collocation.poses import Path, make_path, poses_of, rebuild_poses
 from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
@@ -238,6 +238,8 @@ class GeometricallyExactArm(ArmFacts):
 
         Where loops are to close, at positions and rates near these that fit them; ``held`` ones stay.
         """
+        if position is None and rate is None and not self.robot.loops:
+            return self._own_start.copy()
         q = np.array(self._initial_values[0] if position is None else position, float)
         qd = np.array(self._initial_values[1] if rate is None else rate, float)
         at_rest = np.zeros((len(self.chain.section.C), 6))
@@ -245,6 +247,12 @@ class GeometricallyExactArm(ArmFacts):
             stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
             q, qd = self._closed(at_rest, q, qd, stays)
         return self.moving_state(at_rest, q, qd, unnamed=self._initial_flight if rate is None else None)
+
+    @cached_property
+    def _own_start(self) -> Floats:
+        """The initial state of an arm without loops: every run asks for it."""
+        at_rest, (q, qd) = np.zeros((len(self.chain.section.C), 6)), self._initial_values
+        return self.moving_state(at_rest, np.array(q, float), np.array(qd, float), unnamed=self._initial_flight)
 
     @cached_property
     def _initial_values(self) -> tuple[list[float], list[float]]:
@@ -422,6 +430,14 @@ class GeometricallyExactArm(ArmFacts):
         e, q = (np.ascontiguousarray(self.layout.part(many, name)) for name in ("strain", "joint_position"))
         return e, q
 
+    def poses(self, states: Floats, path: Path) -> tuple[Floats, Floats]:
+        """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path, for many states (n, size)."""
+        many = np.ascontiguousarray(np.atleast_2d(states))
+        if not many.flags.writeable:  # kernels are at hand for those that are
+            many = many.copy()
+        q = np.ascontiguousarray(self.layout.part(many, "joint_position"))
+        return poses_of(self.chain, path, (many, self.layout.slices["strain"].start), q, self.frames(many))
+
     def split(self, states: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Twists, strains, joint positions and joint rates of many states (n, size)."""
         many = np.atleast_2d(states)
@@ -434,14 +450,20 @@ class GeometricallyExactArm(ArmFacts):
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
-        e, q = self.shape(states)
-        x, R = rebuild_poses(self.chain, self._tip_path, e, q, self.frames(states))
+        x, R = self.poses(states, self._tip_path)
         position, rotation = x[:, 0], R[:, 0]
-        link = self.robot.link(self.robot.tip_link)
-        if isinstance(link, RigidLink):
-            position = position + rotation @ np.asarray(link.tip_position, float)
-            rotation = rotation @ matrix_of(link.tip_rotation)
+        if self._rigid_tip is not None:
+            position = position + rotation @ self._rigid_tip[0]
+            rotation = rotation @ self._rigid_tip[1]
         return position, rotation
+
+    @cached_property
+    def _rigid_tip(self) -> tuple[Floats, Floats] | None:
+        """Where the tip of the last link is in its root, if it is rigid."""
+        link = self.robot.link(self.robot.tip_link)
+        return (
+            (np.array(link.tip_position, float), matrix_of(link.tip_rotation)) if isinstance(link, RigidLink) else None
+        )
 
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
@@ -462,19 +484,19 @@ class GeometricallyExactArm(ArmFacts):
             pose = np.zeros((1, len(self.chain.tree.parent), 12))
             for row, x in zip(stored, np.atleast_2d(states)):
                 row[1] += measure_start(self.chain.tree, plant.relations, state_of(self, x), pose)
-        x, R = rebuild_poses(self.chain, self.node_path, *self.shape(states), self.frames(states))
+        x, R = self.poses(states, self.node_path)
         return stored[:, 0], stored[:, 1], self._potential(x, R)
 
     def _potential(self, x: Floats, R: Floats) -> Floats:
         inertia, mesh = self.chain.inertia, self.chain.mesh
         if not inertia.gravity.any():
             return np.zeros(len(x))
-        moment = _first_moment(inertia.M, x, R)
+        lifted = _against_gravity(inertia.M, x, R, inertia.gravity)
         if inertia.at_points:
             f = mesh.N[0]
             between = f[0] * x[:, mesh.start] + f[1] * x[:, mesh.start + 1]
-            moment = moment + _first_moment(inertia.M_point, between, R[:, mesh.start])
-        return -moment @ inertia.gravity
+            lifted = lifted + _against_gravity(inertia.M_point, between, R[:, mesh.start], inertia.gravity)
+        return lifted
 
     def stepper(self, run: Run) -> Stepper:
         inputs = self._at_nodes(run.inputs)
@@ -517,14 +539,14 @@ class GeometricallyExactArm(ArmFacts):
 
     def consistency_error(self, record: Record) -> Consistency:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against the work of gravity."""
-        V, e, q, qd = self.split(record.states)
+        V, e, _, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         drawn = drawn_tip_velocity(self, record.states, rates.reshape(len(V), -1), qd, V)
         if self.chain.frames:
             drawn = drawn + carried_by_frames(self, record.states)
         tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
-        x, R = rebuild_poses(self.chain, self.node_path, e, q, self.frames(record.states))
-        twist = np.linalg.norm(drawn - flow_of(self, tip, V, R)[:, :3], axis=1)
+        x, R = self.poses(record.states, self.node_path)
+        twist = np.sqrt(((drawn - flow_of(self, tip, V, R)[:, :3]) ** 2).sum(axis=1))
         potential = self._potential(x, R)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 
@@ -543,8 +565,10 @@ class GeometricallyExactArm(ArmFacts):
 _DRIVEN: WeakKeyDictionary[GeometricallyExactArm, tuple[Inputs, Loads, Drives, Joints]] = WeakKeyDictionary()
 
 
-def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:
-    """Sum of mass times position of the centres of mass, (n, 3)."""
-    mass = M[:, 0, 0]
-    offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)
-    return np.asarray(np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset))
+def _against_gravity(M: Floats, x: Floats, R: Floats, gravity: Floats) -> Floats:
+    """Potential energy (n,) of bodies with these mass matrices, by the places of their centres of mass."""
+    fallen = (x @ gravity) @ M[:, 0, 0]
+    offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)  # times mass
+    if offset.any():
+        fallen += ((gravity @ R) * offset).sum(axis=(1, 2))
+    return np.asarray(-fallen)

@@ -22,7 +22,7 @@ from pliant.robot import End, FlexibleLink, RigidLink
 from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.chain import FLOATING, MOVED, Floats
 from pliant.structures.collocation.element import many_strain_rates, many_stresses
-from pliant.structures.collocation.poses import Path, rebuild, rebuild_poses, strain_values
+from pliant.structures.collocation.poses import Path, new_scratch, rebuild, strain_values
 from pliant.structures.loads import with_wrenches
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
     many_stresses(arm.chain.section, e, strain_rates_of(arm, V, e), stress)
     sight = sight_of(arm, stations)
     wanted = sight.wanted
-    x, R = rebuild_poses(arm.chain, sight.path, e, q, arm.frames(states))
+    x, R = arm.poses(states, sight.path)
     links = []
     begin = 0
     for k, name in enumerate(arm.link_names):
@@ -95,8 +95,8 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
 
 def link_ends(arm: GeometricallyExactArm, states: Floats) -> tuple[Floats, Floats]:
     """Roots and tips of all links, without what strains them."""
-    sight, (e, q) = sight_of(arm, ENDS), arm.shape(states)
-    x, R = rebuild_poses(arm.chain, sight.path, e, q, arm.frames(states))
+    sight = sight_of(arm, ENDS)
+    x, R = arm.poses(states, sight.path)
     if len(x[0]) == ENDS * len(arm.link_names):  # all are flexible
         return x.reshape(len(x), -1, ENDS, 3), R.reshape(len(x), -1, ENDS, 3, 3)
     rows = np.cumsum([0, *map(len, sight.wanted)])
@@ -157,10 +157,9 @@ class ChainSection:
         nodes, _, self.weights = self._twisted(arm, place_at(arm, link, station))
         self.twists = slice(at["twist"].start + 6 * nodes.start, at["twist"].start + 6 * nodes.stop)
         self.strains, self.joints = at["strain"], at["joint_position"]
-        links, frames = len(arm.chain.tree.parent), arm.chain.frames
-        self.frames = tuple(at[name] for name in ("frame_rotation", "frame_position")) if frames else ()
+        self.frames = tuple(at[name] for name in ("frame_rotation", "frame_position")) if arm.chain.frames else ()
         self.q = np.zeros((1, arm.chain.dofs))
-        self.scratch = np.zeros((1, links, 12)), np.zeros((1, links, 12))
+        self.scratch = new_scratch(arm.chain, self.path)
         self.still = np.zeros((1, 0, 4)), np.zeros((1, 0, 3))
 
     @staticmethod
@@ -169,14 +168,15 @@ class ChainSection:
         return nodes, turn, np.concatenate(list(weights), axis=1)
 
     def poses(self, state: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        e, rows, frames = state[self.strains].reshape(1, -1, 6), self.path.rows, self.still
+        rows, frames = self.path.rows, self.still
         own = state[self.joints]
         self.q[0, : len(own)] = own
         if self.frames:
             turn, place = (state[each] for each in self.frames)
             frames = turn.reshape(1, -1, 4), place.reshape(1, -1, 3)
         R, r = np.empty((1, rows, 9)), np.empty((1, rows, 3))
-        rebuild(self.chain.tree, self.path, e, self.q, frames, self.scratch, (R, r))
+        strained = state[None], self.strains.start
+        rebuild(self.chain.tree, self.path, strained, self.q, frames, self.scratch, (R, r))
         turned = R.reshape(rows, 3, 3)
         if self.points is not None:
             return r[0, 0], turned[0], r[0, -1], turned[-1]
@@ -194,10 +194,10 @@ class ChainSection:
 
 def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
     """(n, loads, 6)"""
-    V, e, q, qd = arm.split(states)
+    V, qd = (arm.layout.part(states, name) for name in ("twist", "joint_rate"))
     R = None
     if any(load.frame is Frame.WORLD for load in loads):
-        R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))[1]
+        R = arm.poses(states, arm.node_path)[1]
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):
         if load.reacts_on is not None:
@@ -211,10 +211,10 @@ def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlac
 def flow_of(arm: GeometricallyExactArm, load: LoadPlace, V: Floats, R: Floats | None) -> Floats:
     """That of one load (n, 6) from twists and, where it is given in the axes of the world, rotations of all nodes."""
     nodes, turn, weights = acts_on(arm, load)
-    pairs = np.einsum("aij,naj->nai", weights, V[:, nodes]).reshape(len(V), -1, 2, 3)
+    pairs = (weights @ V[:, nodes, :, None]).reshape(len(V), -1, 2, 3)
     if load.frame is Frame.WORLD:
         assert R is not None
-        pairs = np.einsum("naij,napj->napi", R[:, nodes] @ turn, pairs)
+        pairs = pairs @ (R[:, nodes] @ turn).swapaxes(2, 3)
     return np.asarray(pairs.sum(axis=1).reshape(-1, 6))
 
 
@@ -258,8 +258,7 @@ def carried_by_frames(arm: GeometricallyExactArm, states: Floats) -> Floats:
     if tree.kind[row] not in (FLOATING, MOVED):
         return np.zeros((len(states), 3))
     node = tree.first_node[row + 5 if tree.kind[row] == FLOATING else row]
-    V, e, q, _ = arm.split(states)
-    x, R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))
+    V, (x, R) = arm.layout.part(states, "twist"), arm.poses(states, arm.node_path)
     linear, spin = (np.einsum("nij,nj->ni", R[:, node], part) for part in np.split(V[:, node], 2, axis=1))
     return np.asarray(linear + np.cross(spin, arm.tip(states)[0] - x[:, node]))
 

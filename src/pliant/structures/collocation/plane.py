@@ -30,7 +30,7 @@ def components_that_move(planes: tuple[Plane, ...], plant: Plant, state: State) 
 
 def leads_out(keep: tuple[int, ...], wrenches: Floats) -> bool:
     """Whether any of the wrenches (..., 6) has another component."""
-    return bool(wrenches[..., _others(keep)].any())
+    return wrenches.size > 0 and bool(wrenches[..., _others(keep)].any())
 
 
 def _others(keep: tuple[int, ...]) -> list[int]:

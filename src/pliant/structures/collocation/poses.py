@@ -19,11 +19,23 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import place_child
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial import se3, so3
-from pliant.spatial.rows import load3, load6, load9, plus3, plus6, stage_row, store
+from pliant.spatial.rows import copy_to, load3, load6, load9, plus3, plus6, stage_row, store
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, product
-from pliant.structures.collocation.chain import BALL, FLOATING, MOVED, RIDER, Chain, Floats, Ints, Points, Stationing
+from pliant.structures.collocation.chain import (
+    BALL,
+    FLOATING,
+    MOVED,
+    RIDER,
+    Bools,
+    Chain,
+    Floats,
+    Ints,
+    Points,
+    Stationing,
+)
 
 WIDEST = 0.2  # of an element of degree 6 or more: longest step along it
+TOGETHER, FEWEST = 32, 4  # states whose shapes are rebuilt at once, at most and where that saves time
 TURN_ITERATIONS = 60  # of a fixed point that gains the digits of half a turn per step at each
 
 
@@ -267,10 +279,10 @@ def pose_at(a, link):
 @inline_kernel
 def bends_flat(path, e):
     """Whether links bend in the plane of the first two axes of their sections alone."""
-    out = 0.0 if path.flat else 1.0
+    flat = path.flat
     for k in range(e.shape[0]):
-        out += abs(e[k, 2]) + abs(e[k, 3]) + abs(e[k, 4])
-    return out == 0.0
+        flat = flat and e[k, 2] == 0.0 and e[k, 3] == 0.0 and e[k, 4] == 0.0
+    return flat
 
 
 @inline_kernel
@@ -300,8 +312,14 @@ def pose_in_plane(path, e, k):
     v1, v2, w = plus3(plus3(a1, 1.0 / 12.0, a3), 1.0 / 240.0, bracket_in_plane(plus3(a2, 1.0 / 60.0, c2), u))
     b, c = so3.tangent_coefficients(w * w)
     sine, cosine, d = w - c * w * w * w, 1.0 - b * w * w, 1.0 - c * w * w
-    R = (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
-    return R, (d * v1 - b * w * v2, d * v2 + b * w * v1, 0.0)
+    return lifted((cosine, sine, d * v1 - b * w * v2, d * v2 + b * w * v1))
+
+
+@inline_kernel
+def lifted(pose):
+    """A pose in the plane of the first two axes, by cosine, sine and two coordinates, as one in space."""
+    cosine, sine, x, y = pose
+    return (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0), (x, y, 0.0)
 
 
 @inner_kernel
@@ -310,35 +328,156 @@ def march(tree, path, e, relative, tips, out):
     R, r = out
     flat = bends_flat(path, e)
     for link in range(tree.parent.shape[0]):
-        g = pose_at(relative, link)
-        if tree.parent[link] >= 0:
-            g = se3.mul(pose_at(tips, tree.parent[link]), g)
-        if path.root_row[link] >= 0:
-            store(g[0], R, path.root_row[link])
-            store(g[1], r, path.root_row[link])
+        g = root_of(tree, path, link, relative, tips, out)
         for k in range(path.first[link], path.first[link + 1]):
             g = se3.mul(g, pose_in_plane(path, e, k) if flat else se3.exp(magnus_twist(path, e, k)))
             if path.row[k] >= 0:
                 store(g[0], R, path.row[k])
                 store(g[1], r, path.row[k])
         store(g[0], tips, link)
-        for c in range(3):
-            tips[link, 9 + c] = g[1][c]
+        store(g[1], tips, link, 9)
+
+
+@inline_kernel
+def root_of(tree, path, link, relative, tips, out):
+    """World pose of the root of a link, stored where its station is wanted."""
+    R, r = out
+    g = pose_at(relative, link)
+    if tree.parent[link] >= 0:
+        g = se3.mul(pose_at(tips, tree.parent[link]), g)
+    if path.root_row[link] >= 0:
+        store(g[0], R, path.root_row[link])
+        store(g[1], r, path.root_row[link])
+    return g
+
+
+class Shapes(NamedTuple):
+    """Scratch for TOGETHER states, for those whose links bend flat: rows of one number of each state."""
+
+    flat: Bools  # (TOGETHER,) which they are
+    strain: Floats  # (points 3, TOGETHER) the components in the plane
+    moments: Floats  # (9, TOGETHER) of one interval
+    twist: Floats  # (6, TOGETHER) over it, the square of its angle and tangent coefficients
+    pose: Floats  # (intervals 4, TOGETHER) ends of intervals in the root of the link: cosine, sine and coordinates
+
+
+@inline_kernel
+def bend_together(path, count, shapes):
+    """Poses along links for some states at once, by the steps of `pose_in_plane`.
+
+    Written out, since the compiler lets a loop do several states at a time only where it calls nothing.
+    """
+    strain, m, t, pose = shapes.strain, shapes.moments, shapes.twist, shapes.pose
+    p = path.weights.shape[1]
+    for link in range(path.first.shape[0] - 1):
+        for k in range(path.first[link], path.first[link + 1]):
+            for c in range(3):
+                sum_moments(path, k, strain[3 * p * path.element[k] + c :], m[3 * c : 3 * c + 3], c, count)
+            for s in range(count):
+                x1, x2, x3, y1, y2, y3 = m[0, s], m[1, s], m[2, s], m[3, s], m[4, s], m[5, s]
+                w1, w2, w3 = m[6, s], m[7, s], m[8, s]
+                cx, cy = y2 * w1 - w2 * y1, w2 * x1 - x2 * w1
+                dx, dy, dw = cx + 2.0 * x3, cy + 2.0 * y3, 2.0 * w3
+                zx, zy = x2 + (y1 * dw - w1 * dy) * (1.0 / 60.0), y2 + (w1 * dx - x1 * dw) * (1.0 / 60.0)
+                ux, uy, uw = cx - x3 - 20.0 * x1, cy - y3 - 20.0 * y1, -w3 - 20.0 * w1
+                t[0, s] = x1 + x3 * (1.0 / 12.0) + (zy * uw - w2 * uy) * (1.0 / 240.0)
+                t[1, s] = y1 + y3 * (1.0 / 12.0) + (w2 * ux - zx * uw) * (1.0 / 240.0)
+                w = w1 + w3 * (1.0 / 12.0)
+                t[2, s], t[3, s] = w, w * w
+            so3.many_tangent_coefficients(t[3, :count], t[4], t[5])
+            h = pose[4 * k : 4 * k + 4]
+            for s in range(count):
+                w, x, b, c = t[2, s], t[3, s], t[4, s], t[5, s]
+                d = 1.0 - c * x
+                h[0, s], h[1, s] = 1.0 - b * x, w * d
+                h[2, s], h[3, s] = d * t[0, s] - b * w * t[1, s], d * t[1, s] + b * w * t[0, s]
+            if k > path.first[link]:
+                g = pose[4 * k - 4 : 4 * k]
+                for s in range(count):
+                    cosine, sine, x, y = g[0, s], g[1, s], h[2, s], h[3, s]
+                    h[2, s], h[3, s] = g[2, s] + cosine * x - sine * y, g[3, s] + sine * x + cosine * y
+                for s in range(count):
+                    cosine, sine, x, y = g[0, s], g[1, s], h[0, s], h[1, s]
+                    h[0, s], h[1, s] = cosine * x - sine * y, sine * x + cosine * y
+
+
+@inline_kernel
+def sum_moments(path, k, strain, m, c, count):
+    """Three moments over interval k of component c of some states."""
+    rest, weights = path.rest[k], path.weights[k]
+    at = 5 if c == 2 else c
+    for j in range(3):
+        r = rest[j, at]
+        for s in range(count):
+            m[j, s] = r
+    for g in range(weights.shape[0]):
+        f1, f2, f3 = load3(weights, g)
+        for s in range(count):
+            x = strain[3 * g, s]
+            m[0, s] += f1 * x
+            m[1, s] += f2 * x
+            m[2, s] += f3 * x
+
+
+@inline_kernel
+def place_bent(tree, path, s, shapes, relative, tips, out):
+    """`march` for one of the states of `bend_together`."""
+    R, r = out
+    pose = shapes.pose
+    for link in range(tree.parent.shape[0]):
+        root = root_of(tree, path, link, relative, tips, out)
+        g, last = root, path.first[link + 1] - 1
+        for k in range(path.first[link], last + 1):
+            if path.row[k] >= 0 or k == last:
+                g = se3.mul(root, lifted((pose[4 * k, s], pose[4 * k + 1, s], pose[4 * k + 2, s], pose[4 * k + 3, s])))
+                if path.row[k] >= 0:
+                    store(g[0], R, path.row[k])
+                    store(g[1], r, path.row[k])
+        store(g[0], tips, link)
+        store(g[1], tips, link, 9)
 
 
 @kernel
-def rebuild(tree, path, e, q, frames, scratch, out):
-    """World poses at the stations for n states e (n, points, 6), q (n, dofs).
+def rebuild(tree, path, strained, q, frames, scratch, out):
+    """World poses at the stations for n states with joint positions q (n, dofs).
 
-    frames: their rotations (n, frames, 4) and positions (n, frames, 3); out: rotations (n, rows, 9) and positions
-    (n, rows, 3); scratch: two arrays (1, links, 12).
+    strained: rows (n, size), and where in them the strains begin; frames: rotations (n, frames, 4) and positions
+    (n, frames, 3); out: rotations (n, rows, 9) and positions (n, rows, 3); scratch: `new_scratch`.
     """
-    relative, tips = scratch
-    turn, place = frames
-    R, r = out
-    for n in range(e.shape[0]):
-        set_poses(tree, q[n : n + 1], 0, turn[n], place[n], relative)
-        march(tree, path, e[n], relative[0], tips[0], (R[n], r[n]))
+    relative, tips, e, shapes = scratch
+    (states, begin), (turn, place), (R, r) = strained, frames, out
+    end, strain = begin + e.size, shapes.strain
+    for first in range(0, states.shape[0], TOGETHER):
+        count, some = min(TOGETHER, states.shape[0] - first), False
+        for s in range(count):
+            copy_to(states[first + s, begin:end], e)
+            shapes.flat[s] = states.shape[0] >= FEWEST and bends_flat(path, e)
+            if shapes.flat[s]:
+                some = True
+                for k in range(e.shape[0]):
+                    strain[3 * k, s], strain[3 * k + 1, s], strain[3 * k + 2, s] = load_plane(e, k)
+        if some:
+            bend_together(path, count, shapes)
+        for s in range(count):
+            n = first + s
+            set_poses(tree, q[n : n + 1], 0, turn[n], place[n], relative)
+            if shapes.flat[s]:
+                place_bent(tree, path, s, shapes, relative[0], tips[0], (R[n], r[n]))
+            else:
+                copy_to(states[n, begin:end], e)
+                march(tree, path, e, relative[0], tips[0], (R[n], r[n]))
+
+
+Scratch = tuple[Floats, Floats, Floats, Shapes]
+Strained = tuple[Floats, int]  # rows (n, size), and where in them the strains of all points begin
+
+
+def new_scratch(chain: Chain, path: Path) -> Scratch:
+    """For `rebuild`: poses (1, links, 12) of links in their parents and of their tips, strains of a state, shapes."""
+    links, points = len(chain.tree.parent), len(chain.section.C)
+    counts = (3 * points, 9, 6, 4 * len(path.element)) if path.flat else (0, 0, 0, 0)
+    shapes = Shapes(np.empty(TOGETHER, np.bool_), *(np.empty((count, TOGETHER)) for count in counts))
+    return np.empty((1, links, 12)), np.empty((1, links, 12)), np.empty((points, 6)), shapes
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:
@@ -380,16 +519,22 @@ Frames = tuple[Floats, Floats]  # rotations (n, frames, 4) and positions (n, fra
 def rebuild_poses(
     chain: Chain, path: Path, e: Floats, q: Floats, frames: Frames | None = None
 ) -> tuple[Floats, Floats]:
-    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path.
+    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path, for strains (n, points, 6).
 
     ``q`` needs no columns of coordinates without names: where they are is in ``frames``.
     """
-    count, links, unnamed = len(e), len(chain.tree.parent), chain.dofs - q.shape[1]
+    return poses_of(chain, path, (e.reshape(len(e), -1), 0), q, frames)
+
+
+def poses_of(
+    chain: Chain, path: Path, strained: Strained, q: Floats, frames: Frames | None = None
+) -> tuple[Floats, Floats]:
+    """The same for strains among other numbers."""
+    count, unnamed = len(q), chain.dofs - q.shape[1]
     turn, place = frames or (np.zeros((count, 0, 4)), np.zeros((count, 0, 3)))
     q = np.concatenate([q, np.zeros((count, unnamed))], axis=1) if unnamed else q
     R, r = np.empty((count, path.rows, 9)), np.empty((count, path.rows, 3))
-    scratch = (np.zeros((1, links, 12)), np.zeros((1, links, 12)))
-    rebuild(chain.tree, path, e, q, (turn, place), scratch, (R, r))
+    rebuild(chain.tree, path, strained, q, (turn, place), new_scratch(chain, path), (R, r))
     return r, R.reshape(count, path.rows, 3, 3)
 
 

@@ -170,6 +170,7 @@ class Tables(NamedTuple):
     stop: Ints  # (steps,) one past the last such row
     tau: Floats  # (rows,) where in its step a row falls, 1: at the end
     dense: Floats  # (rows, s) weights of the stage increments there
+    noted: Ints  # (steps,) row of the output in which the joint rates at the end of the step are noted, < 0: none
 
 
 class Output(NamedTuple):
@@ -183,6 +184,7 @@ class Output(NamedTuple):
     root: Floats  # (n, links, 6) wrench that the parent exerts on each root, mean over the step
     force: Floats  # (n, lines) of the relations, mean over the step
     taken: Floats  # (n, lines) energy that they took since the start
+    rates: Floats  # (noted, dofs) joint rates at the ends of the last steps
 
 
 class Work(NamedTuple):
@@ -441,6 +443,8 @@ def run_steps(plant, scheme, work, tables, output):
                 lay(state.place, output.x[r], lay(state.turn, output.x[r], joint))
             keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
             keep_relations(scheme.method, plant.relations, tables.h[k], tables.tau[r], output, r)
+        if tables.noted[k] >= 0:
+            lay(state.qd[: output.rates.shape[1]], output.rates[tables.noted[k]], 0)
         if plant.relations.taken.shape[0] > 0:
             follow_momentum(plant.relations, work.solver.beside)
     return tables.h.shape[0], CONVERGED

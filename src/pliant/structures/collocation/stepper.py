@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.block_elimination import EVERY, new_increments
 from pliant.mechanics.joint_laws import LOWER, SMOOTHING, STATIC, UPPER
 from pliant.mechanics.shape_functions import lagrange_values
-from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
+from pliant.model.contract import WATCHED_STEPS, Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
@@ -68,15 +69,17 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
         state.rotor[:named] = arm.layout.part(x, "rotor")
     else:
         state.rotor[:named, 0], state.rotor[:named, 1] = state.q[:named], state.qd[:named]
-    (state.turn[:],), (state.place[:],) = arm.frames(x)
-    _set_flight(arm.chain.tree, state)
+    if len(state.turn):
+        (state.turn[:],), (state.place[:],) = arm.frames(x)
+        _set_flight(arm.chain.tree, state)
     return state
 
 
 def steps_of(tables: Tables, part: slice) -> Tables:
     """Some steps of the tables."""
-    h, end, joints, loads, base, first, stop, tau, dense = tables
-    return Tables(h[part], end[part], joints[part], loads[part], base[part], first[part], stop[part], tau, dense)
+    h, end, joints, loads, base, first, stop, tau, dense, noted = tables
+    inputs = joints[part], loads[part], base[part]
+    return Tables(h[part], end[part], *inputs, first[part], stop[part], tau, dense, noted[part])
 
 
 def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float) -> Bools:
@@ -150,7 +153,7 @@ class Stepper:
         self.plant = arm.plant(run.inputs, self.method.stages, self.relating)
         relations = self.plant.relations
         method, spectrum = method_tables(self.method)
-        gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
+        gravity, length = sqrt(chain.inertia.gravity @ chain.inertia.gravity), max(arm.reach, 1e-9)
         in_world, asked = bool(self.plant.loads.world.any()), run.newton_tolerance
         orient, gain = gravity > 0.0 or in_world, np.inf if in_world else gravity / length
         memory, counts = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3, np.int64)
@@ -172,17 +175,20 @@ class Stepper:
         self.halvings = 0
         self.rates_known = False  # of the states, which some methods carry
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
-        if (relations.lines.law == CLOSED).any():
+        self.closed = len(relations.taken) > 0 and bool((relations.lines.law == CLOSED).any())
+        if self.closed:
             relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
         self.ledger = new_ledger(dofs + moved, loads)
         scratch = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *scratch)
-        widths = (arm.layout.size, columns.COLUMNS, dofs + moved, loads, dofs)
         if moved:
             fit_to_base(self.plant, self.work, self._base(run.grid[:1]))
         rows = len(run.schedule.tau) + 1
+        widths = (columns.COLUMNS, dofs + moved, loads, dofs)
         lines = (rows, len(relations.taken))
-        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6), lines, lines)
+        others = (*((rows, width) for width in widths), (rows, links, 6), lines, lines, (WATCHED_STEPS, dofs))
+        states = np.empty((rows, arm.layout.size))  # most of the memory, and each row that is read was filled
+        self.output = Output(states, *map(np.zeros, others))
         energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
         if len(relations.taken):
@@ -200,7 +206,8 @@ class Stepper:
         base = np.zeros((b - a, 0, BASE_COLUMNS))
         if self.model.moved:
             base = self._base(self.times(a, b).ravel()).reshape(b - a, -1, BASE_COLUMNS)
-        return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+        rows = plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense
+        return Tables(plan.h[a:b], ends, joints, loads, base, *rows, np.arange(a, b) - (len(plan.h) - WATCHED_STEPS))
 
     def _base(self, times: Floats) -> Floats:
         return base_twists(self.model, self.run.inputs, times)
@@ -269,7 +276,8 @@ class Stepper:
             first, tau, dense = rows[0], tau.copy(), dense.copy()
             tau[rows] = (tau[rows] - begin) / (end - begin)
             dense[rows] = lagrange_values(np.append(0.0, self.method.nodes), tau[rows])[:, 1:]
-        return Tables(h, until, joints, loads, base, np.array([first]), np.array([first + len(rows)]), tau, dense)
+        placed = np.array([first]), np.array([first + len(rows)]), tau, dense
+        return Tables(h, until, joints, loads, base, *placed, tables.noted[k : k + 1])
 
     def forget_last_step(self) -> None:
         """Let the next step start from the state alone: the polynomial of one of another length leads astray."""
@@ -307,6 +315,10 @@ class Stepper:
         refill(self.memory(), memory)
         self.work.solver.factors.parts[:] = 1 + (np.imag(self.scheme.spectrum.lam) != 0.0)
         self.rates_known = True
+
+    @property
+    def noted_rates(self) -> Floats:
+        return self.output.rates
 
     def state_vector(self) -> Floats:
         return np.concatenate(self.parts)
@@ -384,18 +396,20 @@ class Stepper:
             )
             part(out.x[:rows], "twist")[:, 0] = base[:, 7:]
         names = [*arm.joint_names, *((BASE,) if arm.moved else ()), *(load.name for load in run.inputs.loads)]
-        works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        works = dict(zip(names, (*out.joints[:rows].T, *out.loads[:rows].T)))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in zip(arm.placed.links, arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
-        owners = np.array(self.relating.owners)
-        taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
-        for owner in dict.fromkeys(owners.tolist()):
-            efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
+        taken: dict[str, Floats] = {}
+        if self.relating.owners:
+            owners = np.array(self.relating.owners)
+            taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
+            for owner in dict.fromkeys(owners.tolist()):
+                efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
         counts["halvings"] = float(self.halvings)
-        if (self.plant.relations.lines.law == CLOSED).any():
+        if self.closed:
             counts["redundant constraints"] = float(np.sum(~self.plant.relations.kept[0]))
         ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact, taken)
         return Kept(out.x[:rows], efforts, ledger, counts)
