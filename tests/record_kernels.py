@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PART = 1.5  # seconds of compiling from which a kernel inside others is a task of its own
+PART = 0.0085  # of all compiling: a kernel inside others that takes more is a task of its own
 
 Name = tuple[str, tuple[Any, ...], bool]  # kernel, types, entry
 
@@ -69,10 +69,11 @@ class Recorder:
 
     def parts(self) -> None:
         """Find the large kernels among those that were compiled."""
+        large = PART * sum(self.seconds.values())
         for seconds, dispatcher, arguments in self.waiting:
             compiled = dispatcher.overloads.get(tuple(arguments))
             key = types_of(compiled) if compiled is not None else None
-            if seconds >= PART and key is not None:
+            if seconds >= large and key is not None:
                 name = named(dispatcher.py_func, key, False)
                 self.inclusive[name], self.libraries[name] = seconds, compiled.library
 

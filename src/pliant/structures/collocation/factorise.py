@@ -19,7 +19,7 @@ from pliant.mechanics.block_elimination import (
     finish_link,
     new_factors,
 )
-from pliant.spatial.rows import load6
+from pliant.spatial.rows import copy_to, load6
 from pliant.spatial.se3 import angular, linear
 from pliant.spatial.small_matrices import add_block, add_skew, set_block, times
 from pliant.structures.collocation.chain import Chain, Floats, Ints
@@ -162,25 +162,12 @@ def factorise_links(chain, frozen, factors, stiffness_gain, q):
     return True
 
 
-@inline_kernel
-def mean_of_stages(values, out):
-    """Mean over the first index of an array."""
-    count, stages = out.size, values.shape[0]
-    v, mean = values.flat, out.flat
-    for n in range(count):
-        t = v[n]
-        for i in range(1, stages):
-            t += v[i * count + n]
-        mean[n] = t / stages
-
-
 @kernel
 def factorise(plant, spectrum, frozen, factors, stages, h):
-    """Factorise all links at the mean strains and twists of the stages for steps of length h; False if singular."""
+    """Factorise all links at the strains and twists of the first stage for steps of length h; False if singular."""
     chain, drives = plant.chain, plant.drives
-    mean_of_stages(stages.e, frozen.xi)
-    freeze(chain.section, frozen.xi, 0, frozen.xi, frozen.stress, frozen.tangent)
-    mean_of_stages(stages.V, frozen.V)
+    freeze(chain.section, stages.e, 0, frozen.xi, frozen.stress, frozen.tangent)
+    copy_to(stages.V[0], frozen.V)
     for k in range(spectrum.lam.shape[0]):
         lam = spectrum.lam[k]
         factors.parts[k] = 1 if lam.imag == 0.0 else 2
@@ -200,7 +187,12 @@ def join_links(plant, spectrum, state, stages, frozen, factors):
 
     Pivots of joints are already in ``frozen``.
     """
-    mean_of_stages(stages.q, frozen.q)
+    count = stages.q.shape[0]
+    for j in range(frozen.q.shape[1]):
+        t = 0.0
+        for i in range(count):
+            t += stages.q[i, j]
+        frozen.q[0, j] = t / count
     tree = plant.chain.tree
     set_poses(tree, frozen.q, 0, state.turn, state.place, factors.pose)
     for k in range(spectrum.lam.shape[0]):
