@@ -49,7 +49,7 @@ from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SIN
 
 Numbers = NDArray[np.generic]
 
-SEEN = 0.1  # part of the tolerance that loads may be off because the rotations that they follow have moved on
+SEEN = 0.01  # part of the tolerance that loads may be off because the rotations that they follow have moved on
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 REMEMBERED = 0.03  # the least contraction of the last step that is believed of this one before it shows its own
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
