@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from benchmarks.accuracy_problems import HELD_OUT, MOTIONS, reference
 from pliant.components.connect import Connected
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
@@ -20,7 +21,17 @@ from pliant.model.sampling import Sample
 from pliant.simulation import accuracy as accurate
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.start import consistent_start
-from pliant.simulation.trials import UNKNOWN_DECAY, Row, SearchProgress, Trial, decay, order_seen, unfollowed
+from pliant.simulation.trials import (
+    BELIEVED,
+    UNKNOWN_DECAY,
+    Row,
+    SearchProgress,
+    Trial,
+    decay,
+    decay_for_more_steps,
+    order_seen,
+    unfollowed,
+)
 from tests.support.arms import ASIDE, SLOW, two_links
 
 
@@ -372,3 +383,27 @@ def test_decays_are_those_from_one_mesh_to_the_next() -> None:
     assert decay([(1.0, 1)], 2) == UNKNOWN_DECAY
     assert decay([(1.0, 1), (0.3, 1)], 2) == pytest.approx(0.3)
     assert decay([(1.0, 2), (0.09, 1)], 2) == pytest.approx(0.3)  # by two meshes
+
+
+# by the search of before: 2.0, 1.5 and 1.1 times what was asked
+@pytest.mark.parametrize(
+    ("name", "part", "asked"),
+    [("seven joints, geared", 0.71, 1e-4), ("two soft links", 0.71, 1e-6), ("strip, base moved", 1.37, 1e-4)],
+)
+def test_other_durations_keep_what_is_asked(name: str, part: float, asked: float) -> None:
+    whole = (MOTIONS | HELD_OUT)[name]
+    motion = replace(
+        whole, duration=part * whole.duration, steps=2048
+    )  # more change the answer by less than a hundredth of what is asked
+    times = np.linspace(0.0, motion.duration, 51)
+    answer = reference(motion, times)
+    run = pl.simulate(motion.build(pl.GeometricallyExact()), motion.duration, outputs=times, accuracy=asked)
+    assert run.error is not None
+    tips = [np.stack([link.position[:, -1] for link in each.links]) for each in (run, answer)]
+    assert np.linalg.norm(tips[0] - tips[1], axis=-1).max() <= asked * run.error.scale
+
+
+def test_decays_that_were_seen_with_fewer_steps_are_believed_with_caution() -> None:
+    assert decay_for_more_steps(1e-3, 2e-4) == pytest.approx(0.3)
+    assert decay_for_more_steps(1e-3, 1e-9) == BELIEVED[0]
+    assert decay_for_more_steps(1e-3, 1e-3) == BELIEVED[1]

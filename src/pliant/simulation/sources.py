@@ -96,12 +96,13 @@ def _shares(
     fewest = min(FEWEST_TIMES, TIMES_IN_A_CHANGE * times * step / soonest) if soonest > 0.0 else FEWEST_TIMES
     panels = int(np.ceil(fewest / POINTS / times))  # where steps are few, short pulses hide in them
     points, fine = ((np.arange(panels)[:, None] + points) / panels).ravel(), np.tile(fine / panels, panels)
-    shares = {}
-    known = dict(_sources(inputs, names, begins, step * nodes))
-    for name, values in _sources(inputs, names, begins, step * points):
-        size = float((fine @ (values * values)).sum())
-        missing = weights @ known[name] - fine @ values
-        shares[name] = float(np.sqrt((missing * missing).sum() / size)) if size > 0.0 else 0.0
+    shares, stages = {}, len(nodes)
+    for name, values in _sources(inputs, names, begins, step * np.concatenate([nodes, points])):
+        known, between = values[:, :stages], values[:, stages:]
+        size, shares[name] = float((fine @ (between * between)).sum()), 0.0
+        if size > 0.0:
+            missing = weights @ known - fine @ between
+            shares[name] = float(np.sqrt((missing * missing).sum() / size))
     return shares
 
 
