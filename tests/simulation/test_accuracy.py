@@ -392,9 +392,8 @@ def test_decays_are_those_from_one_mesh_to_the_next() -> None:
 )
 def test_other_durations_keep_what_is_asked(name: str, part: float, asked: float) -> None:
     whole = (MOTIONS | HELD_OUT)[name]
-    motion = replace(
-        whole, duration=part * whole.duration, steps=2048
-    )  # more change the answer by less than a hundredth of what is asked
+    # more steps of the reference change the answer by less than a hundredth of what is asked
+    motion = replace(whole, duration=part * whole.duration, steps=2048)
     times = np.linspace(0.0, motion.duration, 51)
     answer = reference(motion, times)
     run = pl.simulate(motion.build(pl.GeometricallyExact()), motion.duration, outputs=times, accuracy=asked)
