@@ -447,13 +447,14 @@ def rebuild(tree, path, strained, q, frames, scratch, out):
     relative, tips, e, shapes = scratch
     (states, begin), (turn, place), (R, r) = strained, frames, out
     end, strain = begin + e.size, shapes.strain
+    together = path.flat and states.shape[0] >= FEWEST
     for first in range(0, states.shape[0], TOGETHER):
         count, some = min(TOGETHER, states.shape[0] - first), False
         for s in range(count):
             copy_to(states[first + s, begin:end], e)
-            shapes.flat[s] = states.shape[0] >= FEWEST and bends_flat(path, e)
-            if shapes.flat[s]:
-                some = True
+            shapes.flat[s] = together and bends_flat(path, e)
+            some = some or shapes.flat[s]
+            if together:  # of all, so that no number is without a meaning
                 for k in range(e.shape[0]):
                     strain[3 * k, s], strain[3 * k + 1, s], strain[3 * k + 2, s] = load_plane(e, k)
         if some:
