@@ -325,15 +325,12 @@ def lifted(pose):
 @inner_kernel
 def march(tree, path, e, relative, tips, out):
     """World poses (rows, 9) and (rows, 3) at the stations, from those of links in their parents."""
-    R, r = out
     flat = bends_flat(path, e)
     for link in range(tree.parent.shape[0]):
         g = root_of(tree, path, link, relative, tips, out)
         for k in range(path.first[link], path.first[link + 1]):
             g = se3.mul(g, pose_in_plane(path, e, k) if flat else se3.exp(magnus_twist(path, e, k)))
-            if path.row[k] >= 0:
-                store(g[0], R, path.row[k])
-                store(g[1], r, path.row[k])
+            keep_pose(g, path.row[k], out)
         store(g[0], tips, link)
         store(g[1], tips, link, 9)
 
@@ -341,14 +338,19 @@ def march(tree, path, e, relative, tips, out):
 @inline_kernel
 def root_of(tree, path, link, relative, tips, out):
     """World pose of the root of a link, stored where its station is wanted."""
-    R, r = out
     g = pose_at(relative, link)
     if tree.parent[link] >= 0:
         g = se3.mul(pose_at(tips, tree.parent[link]), g)
-    if path.root_row[link] >= 0:
-        store(g[0], R, path.root_row[link])
-        store(g[1], r, path.root_row[link])
+    keep_pose(g, path.root_row[link], out)
     return g
+
+
+@inline_kernel
+def keep_pose(g, row, out):
+    """A world pose where its station is wanted, which has a row then."""
+    if row >= 0:
+        store(g[0], out[0], row)
+        store(g[1], out[1], row)
 
 
 class Shapes(NamedTuple):
@@ -422,7 +424,6 @@ def sum_moments(path, k, strain, m, c, count):
 @inline_kernel
 def place_bent(tree, path, s, shapes, relative, tips, out):
     """`march` for one of the states of `bend_together`."""
-    R, r = out
     pose = shapes.pose
     for link in range(tree.parent.shape[0]):
         root = root_of(tree, path, link, relative, tips, out)
@@ -430,9 +431,7 @@ def place_bent(tree, path, s, shapes, relative, tips, out):
         for k in range(path.first[link], last + 1):
             if path.row[k] >= 0 or k == last:
                 g = se3.mul(root, lifted((pose[4 * k, s], pose[4 * k + 1, s], pose[4 * k + 2, s], pose[4 * k + 3, s])))
-                if path.row[k] >= 0:
-                    store(g[0], R, path.row[k])
-                    store(g[1], r, path.row[k])
+                keep_pose(g, path.row[k], out)
         store(g[0], tips, link)
         store(g[1], tips, link, 9)
 
