@@ -78,7 +78,7 @@ class Factors(NamedTuple):
     X_tip: Numbers  # (k, elements, cp, c) columns of X that belong to the element's last node
     Y_tip: Numbers  # (k, elements, 6, 6) the same of A_rf X
     to_tip_load: Numbers  # (k, nodes, 6, 6) answer of the nodes to a load at the link's tip, root held
-    to_root: Numbers  # (k, nodes, 6, 6) minus the answer of the nodes to a motion of the link's root
+    to_root: Numbers  # (k, nodes, 6, 6) minus the answer of the nodes to a motion of the link's root, if it has children
     C0: Numbers  # (k, links, 6, 6)
     C: Numbers  # (k, links, 6, 6)
     Y_T: Numbers  # (k, links, 6, 6)
@@ -285,7 +285,9 @@ def answer(f, A, x, keep, start, out):
 
 @inner_kernel
 def finish_link(tree, mesh_start, link, factors, k):
-    """Answers of a whole link to its root and, if it has children, to its tip."""
+    """Answers of a whole link that has children to its root and to its tip."""
+    if tree.n_children[link] == 0:
+        return
     first = tree.first_element[link]
     count = tree.n_elements[link]
     load, next_load = factors.work[0], factors.work[1]  # 6 x 6: wrench passed on to the tip of each element
@@ -300,8 +302,6 @@ def finish_link(tree, mesh_start, link, factors, k):
     for element in range(first, first + count):
         start = mesh_start[element]
         answer(-1.0, factors.W[k, element], to_root[start], keep, start, to_root)
-    if tree.n_children[link] == 0:
-        return
     # loads travel from the tip to the root; each element's own answer comes first
     for element in range(first + count - 1, first - 1, -1):
         answer(1.0, factors.X_tip[k, element], load, keep, mesh_start[element], to_tip_load)

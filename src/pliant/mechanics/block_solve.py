@@ -71,6 +71,8 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
         root = tree.first_node[link]
         count = tree.n_elements[link]
         hold_root(factors, mesh_start, tree.first_element[link], count, k, inc)
+        if tree.n_children[link] > 0:
+            release_nodes(factors, mesh_start, (tree.first_element[link] + 1, count - 1), k, d)
         b_r = twist_of(b, last, root, unit)
         if count > 0 and tree.n_children[link] > 0:
             x = twist_of(d, last, tree.last_node[link], unit)
@@ -86,6 +88,8 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
             tell_parent(factors.pose, link, b_r, b, last, tree.parent_node[link])
     for link in range(links):
         move_root(tree, factors, free, link, k, d, inc.d_q)
+        if tree.n_children[link] == 0:
+            release_nodes(factors, mesh_start, (tree.first_element[link], tree.n_elements[link]), k, d)
 
 
 @inline_kernel
@@ -118,7 +122,8 @@ def multiply_parts(A, k, element, values, places, parts, sums):
 
 @inline_kernel
 def hold_root(factors, mesh_start, first, count, k, inc):
-    """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
+    """Increments of nodes with the first node of their element held; the condensed right side of a link is left in
+    b[root]."""
     n, c, own, own_first = factors.swaps.shape[0], factors.keep.shape[0], factors.own, factors.first
     parts, sums = factors.parts[k], factors.sums
     b, d, size = inc.b.flat, inc.d.flat, inc.b[0].size
@@ -130,10 +135,18 @@ def hold_root(factors, mesh_start, first, count, k, inc):
                 d[part * size + root + own[i]] = sums[part, i]
             for i in range(c):
                 b[part * size + root + own_first[i]] -= sums[part, n + i]
-    # the increments above hold every element's first node; let those nodes move that are not the root
-    for element in range(first + 1, first + count):
+
+
+@inline_kernel
+def release_nodes(factors, mesh_start, elements, k, values):
+    """Increments of nodes where the first node of their element moves too; elements: the first of them, and how many."""
+    first, count = elements
+    n, own, own_first = factors.swaps.shape[0], factors.own, factors.first
+    parts, sums = factors.parts[k], factors.sums
+    d, size = values.flat, values[0].size
+    for element in range(first, first + count):
         root = 6 * mesh_start[element]
-        multiply_parts(factors.W_rows, k, element, inc.d, (root, own_first), parts, sums)
+        multiply_parts(factors.W_rows, k, element, values, (root, own_first), parts, sums)
         for part in range(parts):
             for i in range(n):
                 d[part * size + root + own[i]] -= sums[part, i]
@@ -141,7 +154,7 @@ def hold_root(factors, mesh_start, first, count, k, inc):
 
 @inline_kernel
 def move_root(tree, factors, free, link, k, d, d_joint):
-    """Second sweep: root of one link from its parent and joint, then its nodes."""
+    """Second sweep: root of one link from its parent and joint, then its nodes if it has children."""
     root = tree.first_node[link]
     dof = tree.dof[link]
     last, unit = factors.parts[k] - 1, factors.unit[0]
@@ -164,18 +177,14 @@ def move_root(tree, factors, free, link, k, d, d_joint):
         d[0, root, i] = x[i].real
         if last == 1:
             d[1, root, i] = x[i].imag
-    if tree.n_elements[link] == 0:
+    if tree.n_elements[link] == 0 or tree.n_children[link] == 0:
         return
     T = tree.last_node[link]
-    z = x
-    reacts = tree.n_children[link] > 0
-    if reacts:
-        z = stage_row(factors.tip, k, link)
-        if moved:
-            z = plus6(z, -1.0, times(factors.to_root[k, T], x))
-        z = times(factors.K[k, link], z)
+    z = stage_row(factors.tip, k, link)
+    if moved:
+        z = plus6(z, -1.0, times(factors.to_root[k, T], x))
+    z = times(factors.K[k, link], z)
     for node in range(root + 1, T + 1):
         if moved:
             subtract_from(d, last, node, times(factors.to_root[k, node], x))
-        if reacts:
-            subtract_from(d, last, node, times(factors.to_tip_load[k, node], z))
+        subtract_from(d, last, node, times(factors.to_tip_load[k, node], z))

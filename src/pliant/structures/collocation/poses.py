@@ -218,6 +218,25 @@ def rotation_vectors(mesh, xi, i, out):
 
 
 @inline_kernel
+def curved_flat(xi, i, first, p):
+    """Whether an element whose first strain point is given is curved about the third axis of its sections alone."""
+    flat = True
+    for k in range(first, first + p):
+        flat = flat and xi[i, k, 3] == 0.0 and xi[i, k, 4] == 0.0
+    return flat
+
+
+@inline_kernel
+def flat_angle(mesh, xi, i, element, interval):
+    """`magnus_rotation` of such an element, whose brackets are all zero."""
+    p = mesh.N.shape[0]
+    angle = 0.0
+    for g in range(p):
+        angle += (mesh.moments[interval, g, 0] + mesh.moments[interval, g, 2] / 12) * xi[i, element * p + g, 5]
+    return mesh.length[element] * angle
+
+
+@inline_kernel
 def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
     """Gravity in the axes of all nodes for stage i, handed on from node to node: cheaper than their rotations."""
     p = mesh.N.shape[0]
@@ -229,8 +248,13 @@ def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
         store(g, g_node[i], tree.first_node[link])
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
+            flat = curved_flat(xi, i, element * p, p)
             for interval in range(p):
-                g = so3.turn_back(magnus_rotation(mesh, xi, i, element, interval), g)
+                if flat:
+                    w = (0.0, 0.0, flat_angle(mesh, xi, i, element, interval))
+                else:
+                    w = magnus_rotation(mesh, xi, i, element, interval)
+                g = so3.turn_back(w, g)
                 store(g, g_node[i], mesh.start[element] + interval + 1)
 
 
