@@ -78,7 +78,7 @@ class Factors(NamedTuple):
     X_tip: Numbers  # (k, elements, cp, c) columns of X that belong to the element's last node
     Y_tip: Numbers  # (k, elements, 6, 6) the same of A_rf X
     to_tip_load: Numbers  # (k, nodes, 6, 6) answer of the nodes to a load at the link's tip, root held
-    to_root: Numbers  # (k, nodes, 6, 6) minus the answer of the nodes to a motion of the link's root, if it has children
+    to_root: Numbers  # (k, nodes, 6, 6) minus their answer to a motion of the root of a link that has children
     C0: Numbers  # (k, links, 6, 6)
     C: Numbers  # (k, links, 6, 6)
     Y_T: Numbers  # (k, links, 6, 6)

@@ -139,7 +139,7 @@ def hold_root(factors, mesh_start, first, count, k, inc):
 
 @inline_kernel
 def release_nodes(factors, mesh_start, elements, k, values):
-    """Increments of nodes where the first node of their element moves too; elements: the first of them, and how many."""
+    """Increments of nodes where the first node of their element moves too; elements: the first, and how many."""
     first, count = elements
     n, own, own_first = factors.swaps.shape[0], factors.own, factors.first
     parts, sums = factors.parts[k], factors.sums
