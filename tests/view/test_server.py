@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -177,9 +178,23 @@ def test_a_script_in_a_terminal_stays_for_its_page(tmp_path: Path) -> None:
     connection = http.client.HTTPConnection(LOCAL, port, timeout=60.0)
     connection.request("GET", "/")
     assert connection.getresponse().status == 200
+    time.sleep(1.0)  # from its last line to where it stays
     running.send_signal(signal.SIGINT)
     _, complaint = running.communicate(timeout=20.0)
     assert (running.returncode, complaint) == (0, "")
+    os.close(ours)
+    os.close(its)
+
+
+def test_a_script_that_was_interrupted_does_not_stay(tmp_path: Path) -> None:
+    """One Ctrl-C ends it, wherever it comes: no second one is waited for."""
+    fake_trajectory(outputs=3).save(tmp_path / "run.nc")
+    code = "import pliant as pl; pl.view(pl.load_trajectory('run.nc'), browser=False); raise KeyboardInterrupt"
+    ours, its = pty.openpty()
+    pipes = {"stdin": its, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = started([sys.executable, "-c", code], cwd=tmp_path, **pipes)
+    _, complaint = running.communicate(timeout=20.0)
+    assert "KeyboardInterrupt" in complaint
     os.close(ours)
     os.close(its)
 
@@ -218,6 +233,7 @@ def test_the_command_imports_no_compiler_and_no_figures(tmp_path: Path) -> None:
     fake_trajectory(outputs=3).save(tmp_path / "run.nc")
     code = f"""
 import sys
+import time
 from typer.testing import CliRunner
 from pliant.cli.app import app
 done = CliRunner().invoke(app, ["view", {str(tmp_path / "run.nc")!r}, "--output", {str(tmp_path / "page.html")!r}])

@@ -20,7 +20,7 @@ import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.view.live import Live
 from pliant.view.page import page
-from pliant.view.server import AWAKE, LOCAL, Answer, Command, Server, Stream, of_a_script, open_browser
+from pliant.view.server import AWAKE, LOCAL, Answer, Command, Server, Stream, ended_by_ctrl_c, of_a_script, open_browser
 
 LONELY = 10.0  # s
 WAITING_FRAMES = 6  # of a page
@@ -103,9 +103,13 @@ class LiveView:
         finally:
             self.close()
 
+    def stay(self) -> None:
+        """What a script does at its end."""
+        (self.close if ended_by_ctrl_c() else self.wait)()
+
     def close(self) -> None:
         """End the run and stop serving."""
-        atexit.unregister(self.wait)
+        atexit.unregister(self.stay)
         atexit.unregister(self.close)
         self._ended.set()
         self._live.cancel()
@@ -205,5 +209,5 @@ def live(
     print(f"live at {opened.address}", flush=True)
     if browser:
         open_browser(opened.address)
-    atexit.register(opened.wait if of_a_script() else opened.close)
+    atexit.register(opened.stay if of_a_script() else opened.close)
     return opened

@@ -249,9 +249,13 @@ class View:
         """Serve until Ctrl-C."""
         self.server.wait()
 
+    def stay(self) -> None:
+        """What a script does at its end."""
+        (self.close if ended_by_ctrl_c() else self.wait)()
+
     def close(self) -> None:
         """Stop serving."""
-        atexit.unregister(self.wait)
+        atexit.unregister(self.stay)
         self._scene.cancel()
         self.server.close()
 
@@ -263,6 +267,11 @@ def of_a_script() -> bool:
     """Whether somebody sits before a program that ends by itself, as no prompt, notebook or batch does."""
     prompt = hasattr(sys, "ps1") or sys.flags.interactive or "ipykernel" in sys.modules
     return not prompt and sys.stdin is not None and sys.stdin.isatty()
+
+
+def ended_by_ctrl_c() -> bool:
+    """Whether a program that is ending was interrupted, so that one more Ctrl-C is not to be asked for."""
+    return getattr(sys, "last_type", None) is KeyboardInterrupt
 
 
 def open_browser(address: str) -> bool:
@@ -300,7 +309,7 @@ def view(
     if browser:
         open_browser(shown.address)
     if of_a_script():
-        atexit.register(shown.wait)
+        atexit.register(shown.stay)
     return shown
 
 

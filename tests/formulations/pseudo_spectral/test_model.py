@@ -202,7 +202,8 @@ def test_equilibrium_is_linear_and_stays() -> None:
     closed = pl.connect(arm, push, PD, MOTOR)
     trajectory = pl.simulate(closed, until=0.05, initial=pl.equilibrium(closed).state)
     assert np.abs(trajectory.tip_position - trajectory.tip_position[0]).max() < 1e-15
-    assert np.ptp(trajectory.state("rotor")[:, 0, 0]) < 1e-16
+    # rad, rounding as of the tip: below 1e-16 on one processor, 1.8e-16 on another
+    assert np.ptp(trajectory.state("rotor")[:, 0, 0]) < 1e-15
     # the rim carries beam and tip mass: 0.65 m of 1.1775 kg/m, and 0.1 kg ahead of the tip
     weight = 9.81 * np.array([1.1775 * 0.65, TIP_MASS])
     rim = trajectory.efforts["rim.wrench"][-1]
