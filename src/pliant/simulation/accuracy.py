@@ -22,7 +22,6 @@ from math import ceil, inf, log, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.model.continuation import Continuation
@@ -31,12 +30,14 @@ from pliant.model.error_estimate import ErrorEstimate, local_errors
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
+from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import advance, not_begun
-from pliant.simulation.grid import corners, divided, step_grid, wanted_times
+from pliant.simulation.grid import corners, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
+from pliant.simulation.steps import BASE_STEPS, Steps
 from pliant.simulation.trials import (
     BELIEVED,
     ROUNDING,
@@ -56,7 +57,6 @@ from pliant.simulation.trials import (
     unfollowed,
 )
 
-BASE_STEPS, GRADED = 8, 32  # of a run, at least: between their ends all steps are of one length; where lengths differ
 FIRST = 2.0  # steps in a base step of the first trial
 EASY = 1e-3  # accuracy below which the first trial has more steps
 HIGHEST, LOWER = 6, 4  # orders in time; the lower one where little is asked, or control is sampled in short steps
@@ -83,8 +83,6 @@ NEAR = 2.0  # times the steps of a trial that are needed for which it is looked 
 NEXT = 3.0  # times the steps that later trials have
 HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
-UNEVEN = 1.5  # times fewer steps for which they are not all of one length
-SPARED = 0.25  # of the mean number of steps that is left where least happens
 LOOSE = 2e-3  # accuracy for which the lower order will do
 SERVED = 5e-4, 5e-6  # accuracies that the coarsest mesh may nearly serve, and the second one
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
@@ -117,6 +115,10 @@ class Found:
     lengths: str = ""  # of steps that are not all of one length
 
 
+def hoped_fewer(part: float, order: int) -> float:
+    return float(max(part ** (1.0 / order), 0.5))
+
+
 Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial that foretells them
 
 
@@ -141,9 +143,8 @@ class Search:
         self.progress = progress
         self.model, self.until, self.accuracy, self.after = model, until, accuracy, after
         self.start, self.given = start  # of the model; whether it is a user's
-        self.corners, begin = corners(model.inputs, until, after), after.time
-        self.base = step_grid(self.corners, (until - begin) / BASE_STEPS)
-        self.sampled = len(self.base) > 4 * BASE_STEPS
+        self.steps, begin = Steps(corners(model.inputs, until, after)), after.time
+        self.sampled = len(self.steps.shares) >= 4 * BASE_STEPS
         evenly = np.linspace(begin, until, outputs + 1) if isinstance(outputs, int) else outputs
         # between ends of steps by their polynomials, as users see them
         self.wanted = seen = wanted_times(evenly, until, begin)
@@ -159,8 +160,7 @@ class Search:
         self.tips = tips_of([robot.tip_link] if robot and self.serial else [each.child for each in joints])
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
-        self.shares = np.ones(len(self.base) - 1)  # of the base steps in the steps, over their mean
-        self.even = True
+        self.contacts = contacts_of(model)
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -215,7 +215,7 @@ class Search:
 
     def integrator(self, mean: float) -> Gauss | Radau:
         """With the longest of these steps."""
-        step = float(np.max(np.diff(self.base) / self.counts(mean)))
+        step = float(np.max(self.steps.lengths(mean)))
         return Radau(5, step, self.tolerance) if self.rings else Gauss(self.order, step, self.tolerance)
 
     @property
@@ -230,22 +230,9 @@ class Search:
         """With which errors decay, with some caution."""
         return STIFF_ORDER if self.rings else 0.85 * self.order
 
-    def counts(self, mean: float) -> NDArray[np.int64]:
-        """Steps in every base step."""
-        return np.asarray(np.maximum(np.ceil(mean * self.shares - 1e-9), 1.0), np.int64)
-
-    def whole(self, mean: float) -> float:
-        """A number of steps that all base steps can have, if they are alike."""
-        return float(ceil(mean - 1e-9)) if self.even else mean
-
-    def lengths(self, mean: float) -> str:
-        """Of steps whose density was chosen; nothing of equal ones."""
-        steps = np.diff(self.base) / self.counts(mean)
-        return "" if self.even else f"{steps.min():.2g} to {steps.max():.2g} s, short where more happens"
-
     def many(self, mean: float) -> bool:
         """Whether these are more steps than a run may have."""
-        return (len(self.base) - 1) * mean > MOST_STEPS
+        return len(self.steps.shares) * mean > MOST_STEPS
 
     def trial(self, level: int, mean: float, exact: bool = False) -> Trial | None:
         """None if it does not end; with the exact ledger it may be the run itself."""
@@ -282,7 +269,7 @@ class Search:
     def run(self, row: Row, mean: float, loose: bool, inputs: Inputs) -> tuple[Record, Trial | None]:
         """So many steps, and what they give where trials are compared, if they end."""
         outputs = self.compared if loose else self.wanted
-        grid = divided(self.base, self.counts(mean))
+        grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
         rows = np.union1d(outputs, grid) if looked_at else outputs
@@ -297,13 +284,15 @@ class Search:
             return record, Trial(mean, tips[seen], record=None if loose else record)
         ends = np.searchsorted(rows, grid)
         self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
-        local = local_errors(grid, tips[ends], self.order, self.breaks)
+        local = local_errors(grid, tips[ends], self.order, np.union1d(self.breaks, self.steps.switches))
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
         kept = None if loose else record.at(kept_rows(record, outputs))
-        trial = Trial(mean, tips[seen], float(local.sum(axis=0).max()), local.max(axis=1), hidden, hard, kept)
+        shown = float(local.sum(axis=0).max()), local.max(axis=1)
+        met = switches(self.contacts, row.model, record.time, record.states)
+        trial = Trial(mean, tips[seen], *shown, hidden, hard, kept, met)
         return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
@@ -373,31 +362,24 @@ class Search:
         self.in_time[run.mean] = min(told, self.in_time.get(run.mean, inf))  # on whatever mesh
         return self.in_time[run.mean]
 
-    def grade(self, trial: Trial) -> tuple[float, float] | None:
-        """Unequal steps where they give the same error with clearly fewer: then more of them are where the error of a
-        trial comes from. How many base steps there were for one that is now, and how many steps fewer will do."""
-        if trial.local is None or not trial.local.sum() > 0.0:
-            return None
-        order = SURE_ORDER if self.rings else KEPT * self.order
-        grid = divided(self.base, self.counts(trial.mean))
-        density = (trial.local / np.diff(grid) ** (order + 1.0)) ** (1.0 / (order + 1.0))  # of the best steps
-        padded = np.pad(density, 1, "edge")
-        density = np.maximum(density, 0.5 * (padded[:-2] + padded[2:]))
-        base = step_grid(self.corners, self.until / GRADED)
-        steps = np.diff(np.interp(base, grid, np.append(0.0, np.cumsum(density * np.diff(grid)))))
-        mean = steps.mean()
-        steps = np.maximum(steps, SPARED * mean)
-        even = np.sum(trial.local) ** (1.0 / order) * len(trial.local)
-        uneven = np.sum(density * np.diff(grid)) ** (1.0 + 1.0 / order)
-        if even < UNEVEN * uneven:
-            return None
-        part = len(self.shares) / len(steps)
-        self.even, self.base, self.shares = False, base, steps / steps.mean()
+    def relay(self, trial: Trial, needed: float) -> tuple[float, float]:
+        """Steps for more of them: that end where contacts of a trial switch, and are unequal where that needs clearly
+        fewer. How many base steps there were for one that is now, and how many steps fewer will do."""
+        steps, part, fewer = self.steps, 1.0, 1.0
+        switches = steps.told_apart(trial.switches, trial.mean)
+        known = len(switches) == len(steps.switches)  # else the trial shows errors of contacts that steps can meet
+        if known and not steps.graded and needed > NEAR * trial.mean and trial.local is not None:
+            order = SURE_ORDER if self.rings else KEPT * self.order
+            part, fewer = steps.grade(trial.local, trial.mean, order) or (part, fewer)
+        if switches != steps.switches.tolist():
+            part *= steps.end_at(switches)
+        elif part == 1.0:
+            return part, fewer
         for row in self.rows.values():
             row.change_base(part)
         self.in_time.clear()
         self.checked *= part
-        return part, float(uneven / even)
+        return part, fewer
 
     def told_of_both(self, trial: Trial, run: Trial) -> tuple[float, float]:
         """Errors of the steps and of the mesh of a run on the next mesh, mostly with more steps than a trial.
@@ -406,7 +388,12 @@ class Search:
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
-            return self.in_time.get(run.mean, SHOWN * run.shown), UNKNOWN_DECAY * distance
+            time = SHOWN * run.shown
+            time = max(time, 0.6 * run.hidden) if run.hidden == run.hidden else time
+            return self.in_time.get(run.mean, time), UNKNOWN_DECAY * distance
+        if run.mean < trial.mean:  # the trial is the better one in time
+            time = distance / (1.0 - (run.mean / trial.mean) ** RESOLVED)
+            return time, 0.0
         time = self.gained(trial, run)
         return time, max(UNKNOWN_DECAY * distance - time, 0.0)
 
@@ -415,7 +402,7 @@ class Search:
 
         The first trial has ``mean`` steps in a base step.
         """
-        aim, count = TIME_SHARE * self.accuracy, len(self.shares)
+        aim, steps = TIME_SHARE * self.accuracy, self.steps
         while not self.many(mean):
             row = self.row(level)
             trial = self.trial(level, mean, bool(row.before(mean)))
@@ -434,20 +421,22 @@ class Search:
             mesh = self.space if self.space == self.space else SHARE * self.accuracy
             if known and self.told(row, trial) + mesh <= WITHIN[1] * self.accuracy:
                 return level, mean, trial
-            self.progress.foreseen = mean * count * (error / aim) ** (1.0 / order)
+            self.progress.foreseen = mean * len(steps.shares) * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
             if trial.hidden > self.accuracy:  # a run is not believed while it hides so much
                 followed = mean * (trial.hidden / self.accuracy) ** (1.0 / FOLLOWED)
                 hoped, needed = max(hoped, followed), max(needed, followed)
-            if self.even and needed > NEAR * mean and (graded := self.grade(trial)):
-                base, fewer = graded
-                trial, mean = replace(trial, mean=base * mean), max(base * mean, 1.0)
-                hoped, needed = base * fewer * hoped, base * fewer * needed
+            part, fewer = self.relay(trial, needed)
+            trial, mean = replace(trial, mean=part * mean), max(part * mean, 1.0)
+            hoped, needed = part * fewer * hoped, part * fewer * needed
+            seen = max(error, 2.0 * trial.hidden) if trial.hidden == trial.hidden else error
+            if seen <= aim and not known and self.automatic and not self.checked:  # fewer steps will do
+                return level, steps.whole(max(hoped_fewer(seen / aim, self.order) * mean, 1.0)), trial
             if needed <= FAR * mean:
-                return level, self.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
+                return level, steps.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
-            mean = self.whole(min(max(hoped, LEAST * mean), (NEXT if known else FAR) * mean))
+            mean = steps.whole(min(max(hoped, LEAST * mean), (NEXT if known else FAR) * mean))
         return None
 
     def above(self, level: int, ahead: int, mean: float, exact: bool) -> int | None:
@@ -519,12 +508,12 @@ def find(
     except KeyboardInterrupt:  # between trials, such as while it is looked at what steps follow users' signals
         chosen = search.integrator(mean)
         asked = row.model.inputs, chosen.method, chosen.newton_tolerance
-        record = not_begun(row.model, Run(row.start, search.base, search.wanted, *asked, after=after))
+        record = not_begun(row.model, Run(row.start, search.steps.base, search.wanted, *asked, after=after))
     except Stopped as stopped:
         row, record, mean = stopped.row, stopped.record, stopped.mean
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
-            mean = max(mean, ceil(float(np.max(np.diff(search.base))) / Gauss().step))
-            search.shares = np.ones_like(search.shares)
+            mean = max(mean, ceil(float(np.max(np.diff(search.steps.base))) / Gauss().step))
+            search.steps.make_equal()
             record, _ = search.run(row, mean, False, row.model.inputs)
     told = ErrorEstimate(nan, nan, search.scale, accuracy)
     return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
@@ -539,9 +528,9 @@ def _found(search: Search) -> Found:
         mean = max(trial.mean, 1.0)
         # a run on the next mesh tells of both errors at once
         both = search.automatic and not search.checked and level + 1 < len(search.meshes)
-        both = both and (needed == mean or search.judged(search.row(level), trial)[0] <= NEARLY * accuracy)
+        both = both and (needed <= mean or search.judged(search.row(level), trial)[0] <= NEARLY * accuracy)
         if both:
-            level += 1
+            level += -1 if needed < mean and level > 0 else 1
         # with more steps meshes may differ more
         elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
             level = search.in_space(level - (search.automatic and level > 0), mean, needed == mean)
@@ -573,14 +562,20 @@ def _found(search: Search) -> Found:
             mean = max(mean, search.checked)
             same = search.trial(level, mean)
             more = min(max(needed * more, LEAST * mean), FAR * mean)
-            plan = None if same is None else (level, search.whole(more), same)
+            plan = None if same is None else (level, search.steps.whole(more), same)
     own, record = row.model.inputs, None if run is None else run.record
     if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
         record, _ = search.run(row, needed, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
     integrator = search.integrator(needed)
-    return Found(row.model, row.start, record, integrator, error, search.trials - 1, search.lengths(needed))
+    return Found(row.model, row.start, record, integrator, error, search.trials - 1, _lengths(search.steps, needed))
+
+
+def _lengths(steps: Steps, mean: float) -> str:
+    """Of steps that are not all of one length."""
+    lengths = steps.lengths(mean)
+    return "" if steps.even else f"{lengths.min():.2g} to {lengths.max():.2g} s, short where more happens"
 
 
 def _as_it_is(search: Search) -> Found:

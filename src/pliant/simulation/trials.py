@@ -44,6 +44,7 @@ class Trial:
     hidden: float = nan  # vibrations that its steps do not follow, over the reach, where they are seen
     hard: bool = False  # so many iterations that shorter steps cost less
     record: Record | None = None  # of a run with the exact ledger, at all times that are wanted
+    switches: tuple[float, ...] = ()  # instants at which contacts begin and end
 
     @property
     def suspected(self) -> float:
