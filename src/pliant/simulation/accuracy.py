@@ -64,7 +64,7 @@ MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
 MOST_TRIES = 6  # to reach what was foretold
 TIME_SHARE, SHARE = 0.55, 0.55  # parts of the accuracy that steps and mesh may take
-WITHIN = 0.75, 0.9  # of the accuracy: told error of a run that was compared on another mesh, or on its own
+WITHIN = 0.85  # of the accuracy: told error of a run that is good enough
 SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
 RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
@@ -72,6 +72,7 @@ NEARLY = 8.0  # times the accuracy: error of a trial with which a run on the nex
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOW, FASTEST = 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
+HIDDEN_SHARE, SURELY_FOLLOWED = 0.6, 4.0  # times the vibrations that steps do not follow: error of these steps, at most
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.7  # part of the order of a method that it is hoped to keep
@@ -81,6 +82,8 @@ CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
 NEXT = 3.0  # times the steps that later trials have
+FEWEST = 1.0  # steps in a base step
+CHEAP = 2  # meshes up to this one cost little more than the coarsest
 HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 LOOSE = 2e-3  # accuracy for which the lower order will do
@@ -113,10 +116,6 @@ class Found:
     error: ErrorEstimate
     trials: int
     lengths: str = ""  # of steps that are not all of one length
-
-
-def hoped_fewer(part: float, order: int) -> float:
-    return float(max(part ** (1.0 / order), 0.5))
 
 
 Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial that foretells them
@@ -314,7 +313,7 @@ class Search:
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return CAUTION * shown * trial.shown, hoped, min(FASTEST, self.usual_order)
+            return self.in_time.get(trial.mean, CAUTION * shown * trial.shown), hoped, min(FASTEST, self.usual_order)
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
         if before[-1].blind(distance):
             order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
@@ -389,7 +388,7 @@ class Search:
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
             time = SHOWN * run.shown
-            time = max(time, 0.6 * run.hidden) if run.hidden == run.hidden else time
+            time = max(time, HIDDEN_SHARE * run.hidden) if run.hidden == run.hidden else time
             return self.in_time.get(run.mean, time), UNKNOWN_DECAY * distance
         if run.mean < trial.mean:  # the trial is the better one in time
             time = distance / (1.0 - (run.mean / trial.mean) ** RESOLVED)
@@ -417,9 +416,10 @@ class Search:
                 continue
             if self.sampled and error <= CAUTION * aim:  # so many instants that fewer steps cannot be compared
                 return level, mean, trial
-            known = bool(row.before(mean))  # distances say more than one trial shows, but rather too much
+            # distances say more than one trial shows, but rather too much
+            known = bool(row.before(mean)) or mean in self.in_time
             mesh = self.space if self.space == self.space else SHARE * self.accuracy
-            if known and self.told(row, trial) + mesh <= WITHIN[1] * self.accuracy:
+            if known and self.told(row, trial) + mesh <= WITHIN * self.accuracy:
                 return level, mean, trial
             self.progress.foreseen = mean * len(steps.shares) * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
@@ -429,9 +429,9 @@ class Search:
             part, fewer = self.relay(trial, needed)
             trial, mean = replace(trial, mean=part * mean), max(part * mean, 1.0)
             hoped, needed = part * fewer * hoped, part * fewer * needed
-            seen = max(error, 2.0 * trial.hidden) if trial.hidden == trial.hidden else error
-            if seen <= aim and not known and self.automatic and not self.checked:  # fewer steps will do
-                return level, steps.whole(max(hoped_fewer(seen / aim, self.order) * mean, 1.0)), trial
+            seen = max(error, SURELY_FOLLOWED * trial.hidden) if trial.hidden == trial.hidden else error
+            if seen <= aim and not known and self.automatic and not self.checked:  # as many steps will do, or fewer
+                return level, steps.whole(max((seen / aim) ** (1.0 / self.order), FEWEST / mean, 0.5) * mean), trial
             if needed <= FAR * mean:
                 return level, steps.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
@@ -541,15 +541,19 @@ def _found(search: Search) -> Found:
             continue
         if both:
             time, search.space = search.told_of_both(trial, run)
-            if time + search.space <= WITHIN[0] * accuracy:
+            if time + search.space <= WITHIN * accuracy:
                 break
+            if time > WITHIN * accuracy and level <= CHEAP:  # whatever the mesh: more steps, on the next one
+                search.in_time[run.mean] = time
+                plan = search.planned(level, needed)
+                continue
             same, other = search.trial(level, mean), search.trial(level - 1, mean)
             if same is not None and other is not None:
                 search.space, search.checked = UNKNOWN_DECAY * apart(other.tips, same.tips), mean
         told = search.told(row, run)
         time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
-        if time + space <= WITHIN[1] * accuracy or search.many(2.0 * needed):
+        if time + space <= WITHIN * accuracy or search.many(2.0 * needed):
             break
         if search.automatic and space > SHARE * accuracy:
             level = search.in_space(level, mean)
