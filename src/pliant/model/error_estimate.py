@@ -97,17 +97,22 @@ def local_errors(grid: Array, tips: Array, order: int, breaks: Array) -> Array:
     steps, reach = len(grid) - 1, order + 1
     if order not in SLOWED or steps < reach:
         return np.full((steps, tips.shape[1]), np.nan)
-    divided, factorial = tips, 1.0
+    widths = grid[1:] - grid[:-1]
+    even = float(widths.max() - widths.min()) <= 1e-9 * float(grid[-1] - grid[0])
+    differences, scale = tips, 1.0
     for k in range(1, reach + 1):
-        divided = (divided[1:] - divided[:-1]) / (grid[k:] - grid[:-k])[:, None, None]
-        factorial *= k
-    sizes = factorial * np.sqrt((divided * divided).sum(axis=-1))
+        differences = differences[1:] - differences[:-1]
+        if not even:
+            differences /= (grid[k:] - grid[:-k])[:, None, None]
+            scale *= k
+    sizes = scale * np.sqrt((differences * differences).sum(axis=-1))
     first = np.minimum(np.maximum(np.arange(steps) - order // 2, 0), steps - reach)
     ends = [0, *grid.searchsorted(breaks - 1e-9 * grid[-1]).tolist(), steps]
     for a, b in itertools.pairwise(ends):
         if b - a >= reach:
             first[a:b] = np.minimum(np.maximum(first[a:b], a), b - reach)
-    return np.asarray(SLOWED[order] * (grid[1:] - grid[:-1])[:, None] ** reach * sizes[first])
+    added = SLOWED[order] * sizes[first]
+    return np.asarray(added if even else added * widths[:, None] ** reach)
 
 
 def windows(steps: int, order: int, begin: int) -> NDArray[np.int64]:

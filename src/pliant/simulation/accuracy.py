@@ -116,6 +116,7 @@ class Found:
     error: ErrorEstimate
     trials: int
     lengths: str = ""  # of steps that are not all of one length
+    followed: float = 0.0  # length of steps that are known to follow all sources
 
 
 Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial that foretells them
@@ -160,6 +161,7 @@ class Search:
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.contacts = contacts_of(model)
+        self.followed = 0.0  # length of steps that are known to follow all sources
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -190,7 +192,10 @@ class Search:
         step, names = (self.until - self.after.time) / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
         if names and not self.sampled:  # what changes faster than the steps would be aliased in all trials
             method = self.method[0]
-            steps *= step / longest_step(self.model.inputs, names, self.until, step, (method.nodes, method.weights))
+            rule = method.nodes, method.weights
+            longest, followed = longest_step(self.model.inputs, names, self.until, step, rule)
+            steps *= step / longest
+            self.followed = longest if followed else 0.0
         return (min(tight, self.own) if self.automatic else 0), float(round(steps))
 
     def row(self, level: int) -> Row:
@@ -252,7 +257,7 @@ class Search:
             if record.ending.cause in STOPS:
                 raise Stopped(row, mean, record)
             if self.rings and not rang:
-                self.order = min(self.order, LOWER)
+                self.order, self.followed = min(self.order, LOWER), 0.0
                 self.forget()
                 return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
@@ -283,7 +288,8 @@ class Search:
             return record, Trial(mean, tips[seen], record=None if loose else record)
         ends = np.searchsorted(rows, grid)
         self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
-        local = local_errors(grid, tips[ends], self.order, np.union1d(self.breaks, self.steps.switches))
+        breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
+        local = local_errors(grid, tips[ends], self.order, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
@@ -572,14 +578,16 @@ def _found(search: Search) -> Found:
         record, _ = search.run(row, needed, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
-    integrator = search.integrator(needed)
-    return Found(row.model, row.start, record, integrator, error, search.trials - 1, _lengths(search.steps, needed))
+    chosen = search.integrator(needed), error, search.trials - 1, _lengths(search.steps, needed), search.followed
+    return Found(row.model, row.start, record, *chosen)
 
 
 def _lengths(steps: Steps, mean: float) -> str:
     """Of steps that are not all of one length."""
+    if steps.even:
+        return ""
     lengths = steps.lengths(mean)
-    return "" if steps.even else f"{lengths.min():.2g} to {lengths.max():.2g} s, short where more happens"
+    return f"{lengths.min():.2g} to {lengths.max():.2g} s, short where more happens"
 
 
 def _as_it_is(search: Search) -> Found:

@@ -223,6 +223,7 @@ def simulated_from(
     asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
     error: Error = None
     seen: Record | None = None
+    followed = 0.0  # length of steps that are known to follow all sources
     trials, searching = {}, SearchProgress(progress)
     if integrator is None:
         begin = start, initial is not None
@@ -230,7 +231,7 @@ def simulated_from(
         if accuracy is None and isinstance(model, Arm) and deflection_error.deflects(model):
             found = _with_its_bend(found, model, (until, begin, outputs, searching), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
-        start = found.start
+        start, followed = found.start, found.followed
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
     else:
         record, error, seen = _advance(model, start, integrator, *saved)
@@ -272,7 +273,7 @@ def simulated_from(
     told = _doubts_of(model)
     remarks = (*told, *_alternating(model, record))
     if record.ending.completed and isinstance(model, Arm):
-        if not isinstance(integrator, IDA):
+        if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
             remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
         remarks += _of_mesh_and_steps(model, record if seen is None else seen, error, _steps(integrator, record))

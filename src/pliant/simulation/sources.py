@@ -51,20 +51,22 @@ def missed(
     )
 
 
-def longest_step(inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]) -> float:
+def longest_step(
+    inputs: Inputs, names: tuple[str, ...], until: float, step: float, rule: tuple[Array, Array]
+) -> tuple[float, bool]:
     """``step``, or its half, quarter and so on that follows all sources; ``step`` itself where none does: what jumps
-    where nobody says so needs steps without end, and the run warns."""
+    where nobody says so needs steps without end, and the run warns. And whether they are followed."""
     if not _varies(inputs) or SURELY_FOLLOWED * step <= _soonest_change(inputs):
-        return step
+        return step, True
     tried, share = step, FOLLOWED
     try:
         while until / tried < MOST_TO_FOLLOW:
             if max(missed_shares(inputs, names, until, tried, rule).values(), default=0.0) <= share:
-                return tried
+                return tried, True
             tried, share = tried / 2.0, WELL_FOLLOWED  # steps that are changed at all shall serve well
     except InvalidInput:  # a function that fails somewhere ends the run there
         pass
-    return step
+    return step, False
 
 
 def _varies(inputs: Inputs) -> bool:

@@ -181,15 +181,15 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     if not damping.any():
         return False
     q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
-    before, after = np.diff(grid)[1:-2, None], np.diff(grid)[2:-1, None]
-    slopes = np.diff(q, axis=0)[1:-1] / np.diff(grid)[1:-1, None]
+    h = (grid[2:-1] - grid[1:-2])[:, None]
+    before, after, slopes = h[:-1], h[1:], (q[2:-1] - q[1:-2]) / h
     moved = (slopes[:-1] * after + slopes[1:] * before) / (before + after)
     missed = np.abs(rates[2:-2] - moved)
     bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
     for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)):  # the inertia takes longer to find
         moved = model.initial_state(q[0], np.eye(len(damping))[joint])
         inertia = 2.0 * float(model.energy(moved[None])[0][0])
-        damping[joint] *= damping[joint] * float(np.max(np.diff(grid))) > STIFF * inertia
+        damping[joint] *= damping[joint] * float((grid[1:] - grid[:-1]).max()) > STIFF * inertia
     any_bad = np.any(bad[:, damping > 0.0], axis=1)
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
 
