@@ -41,6 +41,7 @@ from pliant.simulation.steps import BASE_STEPS, Steps
 from pliant.simulation.trials import (
     BELIEVED,
     ROUNDING,
+    STENCIL,
     UNKNOWN_DECAY,
     Row,
     SearchProgress,
@@ -84,6 +85,7 @@ NEAR = 2.0  # times the steps of a trial that are needed for which it is looked 
 NEXT = 3.0  # times the steps that later trials have
 FEWEST = 1.0  # steps in a base step
 CHEAP = 2  # meshes up to this one cost little more than the coarsest
+SMOOTH = 0.7  # part of what is seen of vibrations in few steps that motions without any leave, at most
 HARD = 14.0  # iterations of Newton's method in a step that is too long
 LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 LOOSE = 2e-3  # accuracy for which the lower order will do
@@ -226,7 +228,7 @@ class Search:
     def method(self) -> tuple[StageMethod, NewtonTolerance]:
         """Of trials, which need no exact ledger, but one that keeps errors from adding up."""
         part = self.accuracy
-        tolerance = NewtonTolerance(min(max(1e-4 * part, 1e-10), 1e-6), min(max(1e-2 * part, 1e-9), 1e-4))
+        tolerance = NewtonTolerance(min(max(1e-2 * part, 1e-10), 1e-4), min(max(part, 1e-9), 1e-2))
         return radau_collocation(3) if self.rings else gauss_collocation(self.order // 2), tolerance
 
     @property
@@ -346,7 +348,10 @@ class Search:
             told_by(distance, float(min(max(ratio, part**order), part**SLOW)))
             for order in (min(usual, self.usual_order), SLOW)
         )
-        return max(fast, min(fine.hidden, slow)) if seen else fast
+        if not seen:
+            return fast
+        hidden = fine.hidden - (SMOOTH * part**STENCIL * coarse.hidden if coarse.hidden == coarse.hidden else 0.0)
+        return max(fast, min(max(hidden, 0.0), slow))
 
     def told(self, row: Row, run: Trial) -> float:
         """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a
