@@ -143,7 +143,7 @@ def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypat
     shown: list[float] = []
     stages: list[str] = []
     with watched(lambda stage, _: stages.append(stage)):
-        pl.simulate(arm, until=1.0, accuracy=1e-4, progress=shown.append)
+        pl.simulate(arm, until=1.0, accuracy=1e-5, progress=shown.append)
     assert stages[0] == "trial 1 of about 2"
     assert stages[-1].startswith("run of ")
     assert len(shown) > len(stages) > 3

@@ -8,7 +8,7 @@ import pliant as pl
 from pliant.model.contract import Model
 from pliant.model.sampling import ServoPlace
 from pliant.model.state import Cause
-from pliant.simulation.servo_stability import growth
+from pliant.simulation.sampled_control import growth
 from tests.support.rigid_loop import INERTIA, rigid_arm
 
 PERIOD = 1e-3

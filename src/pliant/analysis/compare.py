@@ -37,11 +37,12 @@ from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.errors import InvalidInput, PliantWarning, clip
 from pliant.model.arm import Validity
 from pliant.model.contract import Arm
+from pliant.model.error_estimate import BEST, checked_accuracy
 from pliant.model.state import Array, Cause
 from pliant.results import Trajectory
 from pliant.robot import Robot
 from pliant.robot.joint import WholeJoint
-from pliant.simulation.accuracy import BEST, USUAL, checked_accuracy
+from pliant.simulation.accuracy import USUAL
 from pliant.simulation.simulate import Integrator, check_duration, simulate, simulated
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.model.state import Array
 
 # An oscillation of angular frequency w is slowed down by c (w h)^order of itself. Of orders 6 and 8 c is five times
@@ -17,6 +18,19 @@ WINDOWS = 12
 MATTERS = 1e-2  # of the reach: what a reader of figures would see
 MESH = "the mesh is too coarse; leave the degree or the number of elements to the run, or raise them"
 STEPS = "the steps are too long; shorten them, or ask for less accuracy"
+
+
+BEST, WORST = 1e-9, 0.3  # accuracies that can be asked for
+
+
+def checked_accuracy(accuracy: float) -> float:
+    refuse_other_than_number("accuracy", accuracy, "give the largest error of a tip over the reach, such as 1e-4")
+    if not BEST <= accuracy <= WORST:
+        raise InvalidInput(
+            f"accuracy = {accuracy:g} must lie between {BEST:g} and {WORST:g}; it is the largest error of a tip over"
+            " the reach of the arm, such as 1e-4"
+        )
+    return float(accuracy)
 
 
 @dataclass(frozen=True)

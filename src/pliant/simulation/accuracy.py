@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
 from pliant.model.error_estimate import ErrorEstimate, local_errors
@@ -32,12 +32,11 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
 from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import advance, not_begun
-from pliant.simulation.grid import corners, wanted_times
+from pliant.simulation.grid import BASE_STEPS, Steps, corners, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
-from pliant.simulation.steps import BASE_STEPS, Steps
 from pliant.simulation.trials import (
     BELIEVED,
     ROUNDING,
@@ -76,35 +75,23 @@ RESOLVED = 3.6  # the same where it is seen what is not resolved
 HIDDEN_SHARE, SURELY_FOLLOWED = 0.6, 4.0  # times the vibrations that steps do not follow: error of these steps, at most
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
-KEPT = 0.7  # part of the order of a method that it is hoped to keep
+KEPT = 0.75  # part of the order of a method that it is hoped to keep
 STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
 CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
 NEXT = 3.0  # times the steps that later trials have
-FEWEST = 1.0  # steps in a base step
 CHEAP = 2  # meshes up to this one cost little more than the coarsest
 SMOOTH = 0.7  # part of what is seen of vibrations in few steps that motions without any leave, at most
 HARD = 14.0  # iterations of Newton's method in a step that is too long
-LEAST, AGAIN = 1.5, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
-LOOSE = 2e-3  # accuracy for which the lower order will do
+LEAST, AGAIN = 1.4, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
+LOOSE = 5e-4  # accuracy for which the lower order will do
 SERVED = 5e-4, 5e-6  # accuracies that the coarsest mesh may nearly serve, and the second one
 MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
 EXACT = Gauss().energy_tolerance
 USUAL = 1e-3  # accuracy of runs for which none is asked
 STOPS = (Cause.CONTROLLER, Cause.INTERRUPTED, Cause.INPUT)
-BEST, WORST = 1e-9, 0.3  # accuracies that can be asked for
-
-
-def checked_accuracy(accuracy: float) -> float:
-    refuse_other_than_number("accuracy", accuracy, "give the largest error of a tip over the reach, such as 1e-4")
-    if not BEST <= accuracy <= WORST:
-        raise InvalidInput(
-            f"accuracy = {accuracy:g} must lie between {BEST:g} and {WORST:g}; it is the largest error of a tip over"
-            " the reach of the arm, such as 1e-4"
-        )
-    return float(accuracy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,14 +178,19 @@ class Search:
         """Mesh and steps in a base step of the first trial."""
         tight = sum(self.accuracy < each for each in SERVED)
         steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
-        step, names = (self.until - self.after.time) / BASE_STEPS / steps, getattr(self.model, "joint_names", ())
-        if names and not self.sampled:  # what changes faster than the steps would be aliased in all trials
-            method = self.method[0]
-            rule = method.nodes, method.weights
-            longest, followed = longest_step(self.model.inputs, names, self.until, step, rule)
-            steps *= step / longest
-            self.followed = longest if followed else 0.0
+        if not self.sampled:  # what changes faster than the steps would be aliased in all trials
+            step = self.steps.span / BASE_STEPS / steps
+            steps *= step / self.followed_step(step)
         return (min(tight, self.own) if self.automatic else 0), float(round(steps))
+
+    def followed_step(self, step: float) -> float:
+        """A step or a part of it that follows all sources."""
+        method, names = self.method[0], getattr(self.model, "joint_names", ())
+        if names:
+            rule = method.nodes, method.weights
+            step, known = longest_step(self.model.inputs, names, self.until, step, rule)
+            self.followed = max(step, self.followed) if known else self.followed
+        return step
 
     def row(self, level: int) -> Row:
         if level not in self.rows:
@@ -442,7 +434,9 @@ class Search:
             hoped, needed = part * fewer * hoped, part * fewer * needed
             seen = max(error, SURELY_FOLLOWED * trial.hidden) if trial.hidden == trial.hidden else error
             if seen <= aim and not known and self.automatic and not self.checked:  # as many steps will do, or fewer
-                return level, steps.whole(max((seen / aim) ** (1.0 / self.order), FEWEST / mean, 0.5) * mean), trial
+                fewer = steps.whole(max((seen / aim) ** (1.0 / self.order), 1.0 / mean, 0.5) * mean)
+                step = steps.span / len(steps.shares) / fewer
+                return level, fewer if fewer == mean or self.followed_step(step) == step else mean, trial
             if needed <= FAR * mean:
                 return level, steps.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
@@ -583,16 +577,8 @@ def _found(search: Search) -> Found:
         record, _ = search.run(row, needed, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
-    chosen = search.integrator(needed), error, search.trials - 1, _lengths(search.steps, needed), search.followed
+    chosen = search.integrator(needed), error, search.trials - 1, search.steps.told_lengths(needed), search.followed
     return Found(row.model, row.start, record, *chosen)
-
-
-def _lengths(steps: Steps, mean: float) -> str:
-    """Of steps that are not all of one length."""
-    if steps.even:
-        return ""
-    lengths = steps.lengths(mean)
-    return f"{lengths.min():.2g} to {lengths.max():.2g} s, short where more happens"
 
 
 def _as_it_is(search: Search) -> Found:

@@ -32,20 +32,20 @@ Seen = Callable[[Arm, Array], Moving]
 
 @dataclass(frozen=True)
 class Contact:
-    """A spring and damper that act while ``gap`` is negative, and never pull."""
+    """A spring and damper that act while ``distance`` is negative, and never pull."""
 
-    gap: Seen
+    distance: Seen
     stiffness: float
     damping: float
 
-    def switches(self, time: Array, gap: Array, rate: Array) -> Array:
+    def switches(self, time: Array, distance: Array, rate: Array) -> Array:
         """Instants between some rows at which it begins or ends to push, by cubic polynomials."""
         h = np.diff(time)
-        if gap.min() > 0.0 and (np.minimum(gap[:-1], gap[1:]) > h * np.maximum(-rate[:-1], rate[1:])).all():
+        if distance.min() > h.max() * np.abs(rate).max():  # too far from it all the time
             return np.zeros(0)
-        slope = np.diff(gap) / h
-        # gap = a + s (b + s (c + s d)) at the time s after a row
-        a, b = gap[:-1], rate[:-1]
+        slope = np.diff(distance) / h
+        # distance = a + s (b + s (c + s d)) at the time s after a row
+        a, b = distance[:-1], rate[:-1]
         c, d = (3.0 * slope - 2.0 * b - rate[1:]) / h, (b + rate[1:] - 2.0 * slope) / h**2
         row, k = self._changes(h, (a, b, c, d))
         if not len(row):
@@ -66,14 +66,14 @@ class Contact:
         """Rows, and parts of the time after them, from whose one end to the other it begins or ends to push."""
         a, b, c, d = (each[:, None] for each in cubic)
         s = h[:, None] * np.arange(INSIDE + 1) / INSIDE
-        gap, rate = a + s * (b + s * (c + s * d)), b + s * (2.0 * c + 3.0 * s * d)
-        pushes = (gap < 0.0) & (self.stiffness * gap + self.damping * rate < 0.0)
+        distance, rate = a + s * (b + s * (c + s * d)), b + s * (2.0 * c + 3.0 * s * d)
+        pushes = (distance < 0.0) & (self.stiffness * distance + self.damping * rate < 0.0)
         row, k = np.nonzero(pushes[:, 1:] != pushes[:, :-1])
         return row.astype(np.int64), k.astype(np.int64)
 
 
 def contacts_of(model: object) -> tuple[Contact, ...]:
-    """Stops, walls and tendons of a model whose gaps can be told from its states."""
+    """Stops, walls and tendons of a model whose distances can be told from its states."""
     return (*_stops(model), *_relations(model)) if isinstance(model, Arm) else ()
 
 
@@ -83,7 +83,7 @@ def switches(contacts: tuple[Contact, ...], model: object, time: Array, states: 
         return ()
     rows = np.append(True, np.diff(time) > SAME * (time[-1] - time[0]))
     time, states = time[rows], states[rows]
-    return tuple(sorted(t for each in contacts for t in each.switches(time, *each.gap(model, states)).tolist()))
+    return tuple(sorted(t for each in contacts for t in each.switches(time, *each.distance(model, states)).tolist()))
 
 
 def _stops(model: Arm) -> Iterator[Contact]:
@@ -95,11 +95,11 @@ def _stops(model: Arm) -> Iterator[Contact]:
 
 
 def _coordinate(k: int, sign: float, stop: float) -> Seen:
-    def gap(model: Arm, states: Array) -> Moving:
+    def distance(model: Arm, states: Array) -> Moving:
         q, rate = (model.layout.part(states, name)[:, k] for name in ("joint_position", "joint_rate"))
         return sign * q - stop, sign * rate
 
-    return gap
+    return distance
 
 
 def _relations(model: Arm) -> Iterator[Contact]:
@@ -117,7 +117,7 @@ def _is_seen(model: Arm, relation: Relation) -> bool:
 
 
 def _measure(relation: Relation) -> Seen:
-    def gap(model: Arm, states: Array) -> Moving:
+    def distance(model: Arm, states: Array) -> Moving:
         ends = model.link_ends(states)
         places = [_origin(model, states, ends, at) for at in relation.frames]
         length, rate = np.zeros(len(states)), np.zeros(len(states))
@@ -132,7 +132,7 @@ def _measure(relation: Relation) -> Seen:
         sign = 1.0 if relation.acts is Acts.BELOW else -1.0
         return sign * (length - relation.rest), sign * rate
 
-    return gap
+    return distance
 
 
 def _origin(model: Arm, states: Array, ends: Moving, at: At) -> Moving:

@@ -23,8 +23,7 @@ from pliant.model.contract import DONE, WATCHED_STEPS, Arm, CarriesServos, Model
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import Ints, instants, steps_at, ticks
 from pliant.model.state import Array, Cause, Ending
-from pliant.simulation.sampled_control import Sampling
-from pliant.simulation.servo_stability import blame_servos
+from pliant.simulation.sampled_control import Sampling, blame_servos
 
 T = TypeVar("T")
 Progress = Callable[[float], None] | None

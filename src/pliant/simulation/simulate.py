@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import windows
+from pliant.model.error_estimate import BEST, WORST, checked_accuracy, windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.results.summary import alternating, doubts
@@ -192,7 +192,7 @@ def simulated_from(
     outputs = checked_outputs(outputs, until, model.layout.size)
     if isinstance(integrator, Adaptive):
         warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 4)
-        accuracy = min(max(integrator.accuracy, accurate.BEST), accurate.WORST)
+        accuracy = min(max(integrator.accuracy, BEST), WORST)
         integrator = None
     if integrator is not None and not isinstance(integrator, Integrator):
         raise InvalidInput(
@@ -220,7 +220,7 @@ def simulated_from(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
     saved, given = (until, outputs, progress, after), integrator
-    asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
+    asked = accurate.USUAL if accuracy is None else checked_accuracy(accuracy)
     error: Error = None
     seen: Record | None = None
     followed = 0.0  # length of steps that are known to follow all sources
