@@ -76,7 +76,6 @@ HIDDEN_SHARE, SURELY_FOLLOWED = 0.6, 4.0  # times the vibrations that steps do n
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
-STIFF_ORDER = 1.0  # the most that is believed of Radau where dampers are stiff
 SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
 CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
@@ -226,7 +225,7 @@ class Search:
     @property
     def usual_order(self) -> float:
         """With which errors decay, with some caution."""
-        return STIFF_ORDER if self.rings else 0.85 * self.order
+        return SURE_ORDER if self.rings else 0.85 * self.order
 
     def many(self, mean: float) -> bool:
         """Whether these are more steps than a run may have."""
