@@ -10,7 +10,8 @@ that both show,
 or with a slower one, where trials approach each other more slowly or vibrate faster than their steps follow
 (`trials.unfollowed`). Where that is more than was asked, or many more steps are needed than the trial has, meshes are
 compared at equal steps, where errors in time cancel: the distance of two is the error of the coarser one. A run that is
-not good enough is the trial of the next one, and a trial that is good enough is the run.
+not good enough is the trial of the next one, and a trial that is good enough is the run. Steps end where a trial shows
+that contacts begin and end.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ NEARLY = 8.0  # times the accuracy: error of a trial with which a run on the nex
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOW, FASTEST = 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
-HIDDEN_SHARE, SURELY_FOLLOWED = 0.6, 4.0  # times the vibrations that steps do not follow: error of these steps, at most
+HIDDEN_TOLD, HIDDEN_MOST = (
+    0.6,
+    4.0,
+)  # times the vibrations that steps do not follow: the error told of them, and the most
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
@@ -385,16 +389,16 @@ class Search:
     def told_of_both(self, trial: Trial, run: Trial) -> tuple[float, float]:
         """Errors of the steps and of the mesh of a run on the next mesh, mostly with more steps than a trial.
 
-        Their distance is that of the trial in both; the larger of what may be left of it bounds that of the run.
+        Their distance is that of the trial in both; the larger of what may be left of it bounds that of the run. Of
+        a run with fewer steps it is the error of the run itself.
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
             time = SHOWN * run.shown
-            time = max(time, HIDDEN_SHARE * run.hidden) if run.hidden == run.hidden else time
+            time = max(time, HIDDEN_TOLD * run.hidden) if run.hidden == run.hidden else time
             return self.in_time.get(run.mean, time), UNKNOWN_DECAY * distance
-        if run.mean < trial.mean:  # the trial is the better one in time
-            time = distance / (1.0 - (run.mean / trial.mean) ** RESOLVED)
-            return time, 0.0
+        if run.mean < trial.mean:
+            return distance / (1.0 - (run.mean / trial.mean) ** RESOLVED), 0.0
         time = self.gained(trial, run)
         return time, max(UNKNOWN_DECAY * distance - time, 0.0)
 
@@ -431,7 +435,7 @@ class Search:
             part, fewer = self.relay(trial, needed)
             trial, mean = replace(trial, mean=part * mean), max(part * mean, 1.0)
             hoped, needed = part * fewer * hoped, part * fewer * needed
-            seen = max(error, SURELY_FOLLOWED * trial.hidden) if trial.hidden == trial.hidden else error
+            seen = max(error, HIDDEN_MOST * trial.hidden) if trial.hidden == trial.hidden else error
             if seen <= aim and not known and self.automatic and not self.checked:  # as many steps will do, or fewer
                 fewer = steps.whole(max((seen / aim) ** (1.0 / self.order), 1.0 / mean, 0.5) * mean)
                 step = steps.span / len(steps.shares) / fewer
