@@ -10,8 +10,7 @@ that both show,
 or with a slower one, where trials approach each other more slowly or vibrate faster than their steps follow
 (`trials.unfollowed`). Where that is more than was asked, or many more steps are needed than the trial has, meshes are
 compared at equal steps, where errors in time cancel: the distance of two is the error of the coarser one. A run that is
-not good enough is the trial of the next one, and a trial that is good enough is the run. Steps end where a trial shows
-that contacts begin and end.
+not good enough is the trial of the next one, and a trial that is good enough is the run. Steps end where contacts do.
 """
 
 from __future__ import annotations
@@ -389,8 +388,8 @@ class Search:
     def told_of_both(self, trial: Trial, run: Trial) -> tuple[float, float]:
         """Errors of the steps and of the mesh of a run on the next mesh, mostly with more steps than a trial.
 
-        Their distance is that of the trial in both; the larger of what may be left of it bounds that of the run. Of
-        a run with fewer steps it is the error of the run itself.
+        Their distance is that of the trial in both; the larger of what may be left of it bounds that of the run. That
+        of a run with fewer steps is its error.
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
