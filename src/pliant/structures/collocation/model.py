@@ -238,8 +238,16 @@ class GeometricallyExactArm(ArmFacts):
 
         Where loops are to close, at positions and rates near these that fit them; ``held`` ones stay.
         """
-        if position is None and rate is None and not self.robot.loops:
+        if position is None and rate is None and held is None:
             return self._own_start.copy()
+        return self._started(position, rate, held)
+
+    @cached_property
+    def _own_start(self) -> Floats:
+        """The initial state of the robot: every run asks for it, and closing loops takes as long as some runs."""
+        return self._started(None, None, None)
+
+    def _started(self, position: Floats | None, rate: Floats | None, held: tuple[bool, ...] | None) -> Floats:
         q = np.array(self._initial_values[0] if position is None else position, float)
         qd = np.array(self._initial_values[1] if rate is None else rate, float)
         at_rest = np.zeros((len(self.chain.section.C), 6))
@@ -247,12 +255,6 @@ class GeometricallyExactArm(ArmFacts):
             stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
             q, qd = self._closed(at_rest, q, qd, stays)
         return self.moving_state(at_rest, q, qd, unnamed=self._initial_flight if rate is None else None)
-
-    @cached_property
-    def _own_start(self) -> Floats:
-        """The initial state of an arm without loops: every run asks for it."""
-        at_rest, (q, qd) = np.zeros((len(self.chain.section.C), 6)), self._initial_values
-        return self.moving_state(at_rest, np.array(q, float), np.array(qd, float), unnamed=self._initial_flight)
 
     @cached_property
     def _initial_values(self) -> tuple[list[float], list[float]]:

@@ -82,12 +82,15 @@ def steps_of(tables: Tables, part: slice) -> Tables:
     return Tables(h[part], end[part], *inputs, first[part], stop[part], tau, dense, noted[part])
 
 
-def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float) -> Bools:
+def kept_lines(
+    arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float, relating: Relating | None = None
+) -> Bools:
     """Which lines (2, lines) a step needs, and which the velocities at its end: others imply the rest.
 
     Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
     """
-    chain, plant = arm.chain, arm.plant(inputs)
+    relating = relating or Relating(arm, inputs)
+    chain, plant = arm.chain, arm.plant(inputs, relating=relating)
     points, nodes, _links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
     lines, dofs = plant.relations, chain.dofs
     method, spectrum = method_tables(gauss_collocation(1))
@@ -111,12 +114,12 @@ def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: 
     if not probe_lines(plant, Scheme(method, spectrum, control), state, solver, tables, step):
         return lines.kept  # the run will say why
     in_step = ~closed | independent(solver.beside.S[0], closed)
-    return np.array([in_step, independent(impulse_answers(arm, start, inputs), closed)])
+    return np.array([in_step, independent(impulse_answers(arm, start, inputs, relating), closed)])
 
 
-def impulse_answers(arm: GeometricallyExactArm, at: Floats, inputs: Inputs) -> Floats:
+def impulse_answers(arm: GeometricallyExactArm, at: Floats, inputs: Inputs, relating: Relating | None = None) -> Floats:
     """What each closed line sees (lines, lines) of a unit impulse of each in a state."""
-    plant, state = arm.plant(inputs), state_of(arm, at)
+    plant, state = arm.plant(inputs, relating=relating), state_of(arm, at)
     links, nodes = len(arm.chain.tree.parent), len(arm.chain.inertia.M)
     state.V[:], state.qd[:] = 0.0, 0.0
     work = np.zeros(len(arm.joint_names) + 1)
@@ -177,7 +180,7 @@ class Stepper:
         self.inside = 0.0  # s from the start of the step that failed to where its parts led
         self.closed = len(relations.taken) > 0 and bool((relations.lines.law == CLOSED).any())
         if self.closed:
-            relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
+            relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]), self.relating)
         self.ledger = new_ledger(dofs + moved, loads)
         scratch = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *scratch)
