@@ -14,6 +14,7 @@ import pliant as pl
 from benchmarks.accuracy_problems import MOTIONS, PD, Motion, reference, strip
 from benchmarks.cost_per_step import slope
 from benchmarks.harness import OwnMeasure, Session, verdict
+from benchmarks.ours import Formulation
 from pliant.model.contract import Run
 from pliant.structures.collocation.stepper import Stepper
 
@@ -124,13 +125,13 @@ def parallelogram() -> str:
     return "\n".join(rows)
 
 
-def cheapest(motion: Motion, formulations: tuple[object, ...], order: int, asked: float) -> tuple[float, str]:
+def cheapest(motion: Motion, formulations: tuple[Formulation, ...], order: int, asked: float) -> tuple[float, str]:
     """CPU seconds of the cheapest of many settings whose tips are right to a part of the reach, and which it is."""
     times = np.linspace(0.0, motion.duration, 51)
     answer = np.stack([link.position[:, -1] for link in reference(motion, times).links], axis=1)
     best, which = np.inf, "none"
     for formulation in formulations:
-        model = motion.build(formulation)  # type: ignore[arg-type]
+        model = motion.build(formulation)
         reach = getattr(model, "arm", model).reach
         for steps in (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024):
             integrator = pl.Gauss(min(order, model.highest_order), motion.duration / steps)

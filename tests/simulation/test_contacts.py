@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.components.kinds import Component
 from pliant.model.continuation import Continuation
 from pliant.simulation import accuracy as accurate
 from pliant.simulation.contacts import Contact, contacts_of, switches
@@ -16,37 +17,49 @@ from pliant.simulation.grid import BASE_STEPS, Steps
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import SearchProgress
 
+G = 9.81
 BALL = pl.Wall("floor", pl.At("link"), (0.0, -0.1, 0.0), (0.0, 1.0, 0.0), 4e3, 6.0)
 
 
-def hopping(*components: object, limits: pl.joints.Limits | None = None) -> pl.Arm:
+def hopping(*components: Component, limits: pl.joints.Limits | None = None) -> pl.Arm:
     """A mass of 1 kg on a vertical slide, which begins at rest at the height 0 and falls."""
     block = pl.RigidLink("link", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
     slide = pl.PrismaticJoint("slide", "base", "link", axis=(0.0, 1.0, 0.0), limits=limits)
-    robot = pl.Robot("hopping", (block,), (slide,), gravity=(0.0, -9.81, 0.0))
-    arm = pl.GeometricallyExact().compile(robot)
-    return pl.connect(arm, *components) if components else arm  # type: ignore[arg-type, return-value]
+    robot = pl.Robot("hopping", (block,), (slide,), gravity=(0.0, -G, 0.0))
+    return pl.connect(pl.GeometricallyExact().compile(robot), *components)
 
 
-def bounced(stiffness: float, damping: float, fall: float) -> tuple[float, float]:
-    """When a mass of 1 kg that falls from a height meets the floor, and when it leaves it, by the closed form."""
-    met, speed, g = math.sqrt(2.0 * fall / 9.81), math.sqrt(2.0 * fall * 9.81), 9.81
-    decay = damping / 2.0
-    frequency = math.sqrt(stiffness - decay * decay)
-    rest = g / stiffness  # depth d = rest + exp(-decay t) (a cos + b sin), d(0) = 0, d'(0) = speed
-    a, b = -rest, (speed - decay * rest) / frequency
+class Bounce:
+    """A mass of 1 kg falls by 0.1 m on a floor of stiffness k and damping c, and leaves it, by the closed form."""
 
-    def force(t: float) -> float:
-        c, s, e = math.cos(frequency * t), math.sin(frequency * t), math.exp(-decay * t)
-        depth = rest + e * (a * c + b * s)
-        rate = e * (-decay * (a * c + b * s) + frequency * (b * c - a * s))
-        return stiffness * depth + damping * rate
+    k, c, fall = 4e3, 6.0, 0.1
 
-    low, high = 0.5 * math.pi / frequency, 1.3 * math.pi / frequency  # from the deepest point to beyond the surface
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if force(middle) > 0.0 else (low, middle)
-    return met, met + low
+    def __init__(self) -> None:
+        self.met, speed = math.sqrt(2.0 * self.fall / G), math.sqrt(2.0 * self.fall * G)
+        self.decay, self.rest = self.c / 2.0, G / self.k
+        self.frequency = math.sqrt(self.k - self.decay**2)
+        # depth = rest + exp(-decay t) (a cos + b sin) with the depth 0 and the rate ``speed`` at first
+        self.a, self.b = -self.rest, (speed - self.decay * self.rest) / self.frequency
+        low, high = 0.5 * math.pi / self.frequency, 1.3 * math.pi / self.frequency  # deepest point, beyond the surface
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            depth, rate = self.inside(middle)
+            low, high = (middle, high) if self.k * depth + self.c * rate > 0.0 else (low, middle)
+        self.left = self.met + low
+
+    def inside(self, t: float) -> tuple[float, float]:
+        """Depth and its rate so long after the floor was met."""
+        a, b, w, d = self.a, self.b, self.frequency, self.decay
+        c, s, e = math.cos(w * t), math.sin(w * t), math.exp(-d * t)
+        return self.rest + e * (a * c + b * s), e * (w * (b * c - a * s) - d * (a * c + b * s))
+
+    def height(self, time: float) -> float:
+        """Until it falls again."""
+        if time <= self.met:
+            return -0.5 * G * time**2
+        depth, rate = self.inside(min(time, self.left) - self.met)
+        flight = max(time - self.left, 0.0)
+        return -self.fall - depth - rate * flight - 0.5 * G * flight**2
 
 
 @pytest.mark.parametrize("kind", ["wall", "stop"])
@@ -56,7 +69,9 @@ def test_a_contact_begins_and_ends_when_the_closed_form_says(kind: str) -> None:
     run = pl.simulate(model, 0.25, pl.Gauss(order=4, step=2.5e-4))
     found = switches(contacts_of(model), model, run.time, np.array(run.states))
     assert len(found) == 2
-    assert found == pytest.approx(bounced(4e3, 6.0, 0.1), abs=1e-6)  # s; steps of 2.5e-4 s miss the jump of the damper
+    assert found == pytest.approx(
+        (Bounce().met, Bounce().left), abs=1e-6
+    )  # s; steps of 2.5e-4 s miss the jump of the damper
 
 
 def test_switches_of_a_given_motion() -> None:
@@ -105,23 +120,16 @@ def test_steps_end_at_switches_and_have_their_share() -> None:
 def test_runs_through_contacts_keep_the_order_of_their_method() -> None:
     """The bounce again, against the closed form of the flight after it: with steps that end at both switches the error
     falls by the order of Gauss collocation; equal steps lose it to the jump of the damper."""
-    met, left = bounced(4e3, 6.0, 0.1)
-    model, until = hopping(BALL), 0.25
+    bounce, model, until = Bounce(), hopping(BALL), 0.25
     start = consistent_start(model)
     search = accurate.Search(model, until, 1e-6, (start, False), 10, SearchProgress(None), Continuation.at(0.0))
-    search.steps.end_at([met, left])
+    search.steps.end_at([bounce.met, bounce.left])
 
     def height(mean: float) -> float:
         record, _ = search.run(search.row(search.own), mean, False, model.inputs)
         return float(model.tip(record.states[-1:])[0][0, 1])
 
-    decay, rest = 3.0, 9.81 / 4e3
-    frequency, speed, t = math.sqrt(4e3 - decay**2), math.sqrt(2.0 * 0.1 * 9.81), left - met
-    a, b = -rest, (speed - decay * rest) / frequency
-    c, s, e = math.cos(frequency * t), math.sin(frequency * t), math.exp(-decay * t)
-    depth, rate = rest + e * (a * c + b * s), e * (-decay * (a * c + b * s) + frequency * (b * c - a * s))
-    flight = until - left
-    answer = -0.1 - depth - rate * flight - 0.5 * 9.81 * flight**2
+    answer = bounce.height(until)
     errors = [abs(height(mean) - answer) for mean in (1.0, 2.0)]
     assert errors[0] < 1e-5  # m, with 11 steps of order 6; order 6 would leave 1/64 of it with twice as many
     assert errors[1] < errors[0] / 40.0
@@ -129,17 +137,18 @@ def test_runs_through_contacts_keep_the_order_of_their_method() -> None:
     assert abs(equal.tip_position[-1, 1] - answer) > 100.0 * errors[1]
 
 
-def test_a_search_finds_the_contacts_and_keeps_the_accuracy() -> None:
-    """Asked for 1e-5 of a reach of 1 m; the flight after the bounce by the closed form."""
-    model = hopping(BALL)
-    run = pl.simulate(model, 0.25, accuracy=1e-5, outputs=25)
-    met, left = bounced(4e3, 6.0, 0.1)
-    assert run.statistics["steps"] < 400
-    before = run.time < met
-    np.testing.assert_allclose(run.tip_position[before, 1], -0.5 * 9.81 * run.time[before] ** 2, atol=1e-5)
+@pytest.mark.parametrize("asked", [1e-3, 1e-5])
+def test_a_search_finds_the_contacts_and_keeps_the_accuracy(asked: float) -> None:
+    """Before, in and after the contact, against the closed form; the told error is not less than the true one."""
+    model, bounce = hopping(BALL), Bounce()
+    run = pl.simulate(model, 0.25, accuracy=asked, outputs=50)
+    reach = getattr(model, "arm", model).reach
+    error = np.abs(run.tip_position[:, 1] - [bounce.height(t) for t in run.time.tolist()]).max() / reach
+    assert error <= asked
     assert run.error is not None
     assert run.error.reached
-    assert left < run.time[-1]
+    assert error <= run.error.relative
+    assert run.statistics["steps"] < 400
 
 
 def test_walls_beside_a_ball_joint() -> None:
@@ -151,7 +160,7 @@ def test_walls_beside_a_ball_joint() -> None:
     wall = pl.Wall("side", pl.At("rod"), (0.0, -5.0, 0.0), (0.0, 1.0, 0.0), 1e3)
     model = pl.connect(arm, wall)
     (contact,) = contacts_of(model)
-    distance, rate = contact.distance(model, consistent_start(model)[None])  # type: ignore[arg-type]
+    distance, rate = contact.distance(model, consistent_start(model)[None])
     tip = model.tip(consistent_start(model)[None])[0][0]
     assert distance[0] == pytest.approx(tip[1] + 5.0, abs=1e-12)
     assert rate[0] == pytest.approx(0.0, abs=1e-12)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -166,37 +167,37 @@ def test_the_command_ends_cleanly_and_leaves_nothing(tmp_path: Path, number: sig
         pass
 
 
-def test_a_script_in_a_terminal_stays_for_its_page(tmp_path: Path) -> None:
-    fake_trajectory(outputs=3).save(tmp_path / "run.nc")
-    code = "import pliant as pl; pl.view(pl.load_trajectory('run.nc'), browser=False); print('last line', flush=True)"
+@contextmanager
+def script_in_a_terminal(folder: Path, last: str) -> Iterator[subprocess.Popen[str]]:
+    """One that shows a run and then does what ``last`` says."""
+    fake_trajectory(outputs=3).save(folder / "run.nc")
+    code = f"import pliant as pl; pl.view(pl.load_trajectory('run.nc'), browser=False); {last}"
     ours, its = pty.openpty()
     pipes = {"stdin": its, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    running = started([sys.executable, "-c", code], cwd=tmp_path, **pipes)
-    assert running.stdout is not None
-    port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())[0])
-    assert running.stdout.readline() == "last line\n"
-    connection = http.client.HTTPConnection(LOCAL, port, timeout=60.0)
-    connection.request("GET", "/")
-    assert connection.getresponse().status == 200
-    time.sleep(1.0)  # from its last line to where it stays
-    running.send_signal(signal.SIGINT)
-    _, complaint = running.communicate(timeout=20.0)
-    assert (running.returncode, complaint) == (0, "")
+    yield started([sys.executable, "-c", code], cwd=folder, **pipes)
     os.close(ours)
     os.close(its)
+
+
+def test_a_script_in_a_terminal_stays_for_its_page(tmp_path: Path) -> None:
+    with script_in_a_terminal(tmp_path, "print('last line', flush=True)") as running:
+        assert running.stdout is not None
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())[0])
+        assert running.stdout.readline() == "last line\n"
+        connection = http.client.HTTPConnection(LOCAL, port, timeout=60.0)
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 200
+        time.sleep(1.0)  # from its last line to where it stays
+        running.send_signal(signal.SIGINT)
+        _, complaint = running.communicate(timeout=20.0)
+        assert (running.returncode, complaint) == (0, "")
 
 
 def test_a_script_that_was_interrupted_does_not_stay(tmp_path: Path) -> None:
     """One Ctrl-C ends it, wherever it comes: no second one is waited for."""
-    fake_trajectory(outputs=3).save(tmp_path / "run.nc")
-    code = "import pliant as pl; pl.view(pl.load_trajectory('run.nc'), browser=False); raise KeyboardInterrupt"
-    ours, its = pty.openpty()
-    pipes = {"stdin": its, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    running = started([sys.executable, "-c", code], cwd=tmp_path, **pipes)
-    _, complaint = running.communicate(timeout=20.0)
-    assert "KeyboardInterrupt" in complaint
-    os.close(ours)
-    os.close(its)
+    with script_in_a_terminal(tmp_path, "raise KeyboardInterrupt") as running:
+        _, complaint = running.communicate(timeout=20.0)
+        assert "KeyboardInterrupt" in complaint
 
 
 def test_the_command_writes_a_page_and_refuses_what_is_no_run(tmp_path: Path) -> None:

@@ -370,13 +370,13 @@ class Search:
         """Steps for more of them: that end where contacts of a trial switch, and are unequal where that needs clearly
         fewer. How many base steps there were for one that is now, and how many steps fewer will do."""
         steps, part, fewer = self.steps, 1.0, 1.0
-        switches = steps.told_apart(trial.switches, trial.mean)
-        known = len(switches) == len(steps.switches)  # else the trial shows errors of contacts that steps can meet
+        met = steps.told_apart(trial.switches, trial.mean)
+        known = len(met) == len(steps.switches)  # else the trial shows errors of contacts that steps can meet
         if known and not steps.graded and needed > NEAR * trial.mean and trial.local is not None:
             order = SURE_ORDER if self.rings else KEPT * self.order
             part, fewer = steps.grade(trial.local, trial.mean, order) or (part, fewer)
-        if switches != steps.switches.tolist():
-            part *= steps.end_at(switches)
+        if met != steps.switches.tolist():
+            part *= steps.end_at(met)
         elif part == 1.0:
             return part, fewer
         for row in self.rows.values():
