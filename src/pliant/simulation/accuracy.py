@@ -52,6 +52,7 @@ from pliant.simulation.trials import (
     kept_rows,
     order_seen,
     ringing,
+    surely_stiff,
     tips_of,
     told_by,
     unfollowed,
@@ -175,13 +176,14 @@ class Search:
     def automatic(self) -> bool:
         return not self.given and bool(getattr(self.meshes[self.own], "automatic", False))
 
-    @property
     def first(self) -> tuple[int, float]:
-        """Mesh and steps in a base step of the first trial."""
+        """Mesh and steps in a base step of the first trial; from there on by Radau where dampers are stiff for it."""
         tight = sum(self.accuracy < each for each in SERVED)
         steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
+        step = self.steps.span / BASE_STEPS / steps
+        if surely_stiff(self.model, self.start, step):
+            self.damp()
         if not self.sampled:  # what changes faster than the steps would be aliased in all trials
-            step = self.steps.span / BASE_STEPS / steps
             steps *= step / self.followed_step(step)
         return (min(tight, self.own) if self.automatic else 0), float(round(steps))
 
@@ -253,11 +255,16 @@ class Search:
             if record.ending.cause in STOPS:
                 raise Stopped(row, mean, record)
             if self.rings and not rang:
-                self.order, self.followed = min(self.order, LOWER), 0.0
+                self.damp()
                 self.forget()
                 return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
         return row.tried[mean]
+
+    def damp(self) -> None:
+        """From now on by Radau."""
+        self.rings = True
+        self.order, self.followed = min(self.order, LOWER), 0.0
 
     def forget(self) -> None:
         """All trials: those with other steps cannot be compared with them."""
@@ -527,7 +534,7 @@ def find(
 
 
 def _found(search: Search) -> Found:
-    accuracy, plan = search.accuracy, search.planned(*search.first)
+    accuracy, plan = search.accuracy, search.planned(*search.first())
     for _ in range(MOST_TRIES):
         if plan is None:
             return _as_it_is(search)
@@ -589,7 +596,7 @@ def _as_it_is(search: Search) -> Found:
     row = search.row(level)
     done = row.before(inf)
     # none at all where steps were graded and then too many
-    mean = done[-1].mean if done else max(row.tried, default=search.first[1])
+    mean = done[-1].mean if done else max(row.tried, default=search.first()[1])
     record, _ = search.run(row, mean, False, row.model.inputs)
     error = inf
     if len(done) > 1:

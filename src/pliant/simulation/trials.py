@@ -21,7 +21,8 @@ from pliant.simulation.grid import rows_at
 BELIEVED = (0.05, 0.5)  # decays from mesh to mesh
 SEEN_BEFORE = 1.5  # times one that was seen with fewer steps
 UNKNOWN_DECAY = 0.4
-STIFF = 20.0  # times its inertia that a damper of a joint takes from it in a step
+STIFF = 5.0  # times its inertia that a damper of a joint takes from it in a step: from 4.6 on Gauss of order 6 turns it
+SURELY_STIFF = 20.0  # the same, where no trial need show it
 RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
@@ -167,18 +168,42 @@ def order_seen(first: float, second: float, part: float, next_part: float) -> fl
     return low
 
 
+def _dampers(model: Model) -> Array:
+    """Dampers and drives of joints that move freely, N m s/rad or N s/m; none of models that take no damped method."""
+    if model.highest_order < 4 or not isinstance(model, Arm):
+        return np.zeros(0)
+    laws = [model.robot.freedom(name).law for name in model.joint_names]
+    damping = np.array(model.inputs.damping, float) + [law.damping for law in laws]
+    damping[np.array(model.inputs.prescribed, np.bool_)] = 0.0
+    return damping
+
+
+def _is_stiff(model: Arm, q: Array, joint: int, damping: float, step: float, times: float) -> bool:
+    """Whether a damper takes so many ``times`` the inertia that moves with its joint in a step."""
+    moved = model.initial_state(q, np.eye(len(q))[joint])
+    inertia = 2.0 * float(model.energy(moved[None])[0][0])
+    inertia += sum(each.rotor_inertia for each in model.inputs.motors if each.joint == model.joint_names[joint])
+    return damping * step > times * inertia
+
+
+def surely_stiff(model: Model, start: Array, step: float) -> bool:
+    """Whether a damper is so stiff that Gauss collocation by such steps need not be tried."""
+    damping = _dampers(model)
+    if not damping.any() or not isinstance(model, Arm):
+        return False
+    q = model.layout.part(start, "joint_position")
+    joints = np.flatnonzero(damping).tolist()
+    return any(_is_stiff(model, q, joint, damping[joint], step, SURELY_STIFF) for joint in joints)
+
+
 def ringing(model: Model, grid: Array, states: Array) -> bool:
     """Whether dampers of joints are so stiff that joint rates at ends of steps are not those of the motion.
 
     What is damped much faster than a step stays in the rates, with changing sign or the same; positions know
     nothing of it. Radau brings it to rest.
     """
-    if model.highest_order < 4 or not isinstance(model, Arm) or len(grid) < 9:
-        return False
-    laws = [model.robot.freedom(name).law for name in model.joint_names]
-    damping = np.array(model.inputs.damping, float) + [law.damping for law in laws]
-    damping[np.array(model.inputs.prescribed, np.bool_)] = 0.0
-    if not damping.any():
+    damping = _dampers(model)
+    if not damping.any() or not isinstance(model, Arm) or len(grid) < 9:
         return False
     q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
     h = (grid[2:-1] - grid[1:-2])[:, None]
@@ -186,10 +211,9 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     moved = (slopes[:-1] * after + slopes[1:] * before) / (before + after)
     missed = np.abs(rates[2:-2] - moved)
     bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
+    step = float((grid[1:] - grid[:-1]).max())
     for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)):  # the inertia takes longer to find
-        moved = model.initial_state(q[0], np.eye(len(damping))[joint])
-        inertia = 2.0 * float(model.energy(moved[None])[0][0])
-        damping[joint] *= damping[joint] * float((grid[1:] - grid[:-1]).max()) > STIFF * inertia
+        damping[joint] *= _is_stiff(model, q[0], joint, damping[joint], step, STIFF)
     any_bad = np.any(bad[:, damping > 0.0], axis=1)
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
 
