@@ -305,9 +305,9 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
         first = int(doubtful[0])
         tell(
             [
-                f"mode {first + 1} at {found.frequency[first]:.4g} Hz and those beyond may not be resolved: a finer mesh"
-                f" has one at {found.resolved_up_to:.4g} Hz that this one has elsewhere; raise the degree or the number"
-                " of elements"
+                f"mode {first + 1} at {found.frequency[first]:.4g} Hz and those beyond may not be resolved: a finer"
+                f" mesh has one at {found.resolved_up_to:.4g} Hz that this one has elsewhere; raise the degree or the"
+                " number of elements"
             ]
         )
     return found
