@@ -25,6 +25,7 @@ from pliant.model.contract import (
 )
 from pliant.model.state import Array, Cause, Ending
 from pliant.progress import report
+from pliant.robot import SphericalJoint
 from pliant.robot.joint import BASE
 from pliant.simulation.start import checked_state, consistent_start
 
@@ -162,9 +163,11 @@ def _scale(model: Arm, small: SecondOrder, at: float) -> float:
 
 def _unbalanced(model: Arm, missing: Mapping[str, float], at: float) -> Ending:
     ports = {port.name: port.effort_unit for port in model.ports}
+    balls = {joint.name for joint in model.robot.joints if isinstance(joint, SphericalJoint)}
 
     def unit(name: str) -> str:
-        return ports.get(name) or ("N m" if name.rpartition(".")[2].startswith("turn") else "N")
+        owner, _, part = name.rpartition(".")
+        return ports.get(name) or ("N m" if part.startswith("turn") or owner in balls else "N")
 
     words = ", ".join(f"'{name}', which lacks {value:.3g} {unit(name)}" for name, value in missing.items())
     remedy = "nothing holds it there; hold it with PrescribedMotion or JointPD, start where it is balanced, or simulate"

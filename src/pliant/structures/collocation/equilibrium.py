@@ -73,7 +73,8 @@ def find_equilibrium(
     remedy = "the arm may buckle there; lower the load or take more load steps"
     found = raise_load(search, time, load_steps, accuracy, remedy)
     kept = ~search.drives.free[: search.named] & ~np.array(inputs.prescribed, np.bool_)
-    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
+    held = (name for name, each in zip(arm.joint_names, kept) if each)
+    return replace(found, held=(*held, *(joint.name for joint in arm.floating)))
 
 
 class _Search:

@@ -337,8 +337,8 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     M, D, K = bound.apply(mass, D, K)
     wide = Deviations(M, D, K, ports, named @ Z, tip @ Z, bound.ports, (Z.T @ holding)[bound.own :])
     rest = ((Z.T @ unbalanced)[own], rests)
-    all_names = np.array([*_names(motion)])
-    found = second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
+    all_names = list(_names(motion))
+    found = second_order(wide, own, rest, tuple(all_names[k] for k in bound.independent), by_node @ Z[:, own], state_at)
     assert found.held is not None
     return replace(found, held=drifting(found.held, slice(bound.own, None), now.V[:6], A[:6])) if arm.moved else found
 

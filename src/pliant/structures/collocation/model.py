@@ -292,7 +292,7 @@ class GeometricallyExactArm(ArmFacts):
         return {"loops": np.array([np.abs(relating.gradients(relations, *shape)[0]).max() for shape in shapes])}
 
     @property
-    def _floating(self) -> list[FreeJoint]:
+    def floating(self) -> list[FreeJoint]:
         """Free joints that move freely, in the order of their coordinates."""
         return [j for j in self.robot.chain_order if isinstance(j, FreeJoint) and j.name not in self.guided]
 
@@ -300,7 +300,7 @@ class GeometricallyExactArm(ArmFacts):
     def _initial_flight(self) -> Floats:
         """Rates of the coordinates of free joints at the start: twists of their children in their own axes."""
         twists, base = [np.zeros(0)], matrix_of(self.robot.base.rotation)
-        for joint in self._floating:
+        for joint in self.floating:
             R = base @ matrix_of(joint.rotation) @ matrix_of(joint.initial_rotation)
             twists.append(np.concatenate([np.asarray(joint.initial_velocity, float) @ R, joint.initial_spin]))
         return np.concatenate(twists)
