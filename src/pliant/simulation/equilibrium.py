@@ -25,12 +25,13 @@ from pliant.model.contract import (
 )
 from pliant.model.state import Array, Cause, Ending
 from pliant.progress import report
-from pliant.robot import SphericalJoint
+from pliant.robot import FreeJoint, RigidLink, SphericalJoint
 from pliant.robot.joint import BASE
 from pliant.simulation.start import checked_state, consistent_start
 
 BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
 ROUND_OFF = 1e-14  # part of the largest stiffness that rounded positions leave as noise in efforts
+SAG = 1e-5  # part of what acts on a free chain that meshes of bent links may lose of it
 NO_STIFFNESS = 1e-12  # eigenvalue of a stiffness of unit diagonal that is round-off
 LASTS = 1e-6  # part of the forces that act by which they may change in a radian or metre of a steady motion
 
@@ -100,7 +101,8 @@ def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
         return replace(found, unbalanced={})
     scale = _scale(model, small, at)
     missing = found.unbalanced | dict(_accelerating(model, small, found.held))
-    missing = {name: value for name, value in missing.items() if not abs(value) <= scale}
+    lost = _lost_by_meshes(model, small, at)
+    missing = {name: value for name, value in missing.items() if not abs(value) <= max(scale, lost.get(name, 0.0))}
     sampled = model.inputs.controllers or model.inputs.commands or model.inputs.servos
     driven = {name for each in (*model.inputs.controllers, *model.inputs.commands) for name in each.joints}
     driven |= {servo.joint for servo in model.inputs.servos}
@@ -150,8 +152,7 @@ def _accelerating(model: Arm, small: SecondOrder, held: tuple[str, ...]) -> Iter
 
 def _scale(model: Arm, small: SecondOrder, at: float) -> float:
     """What of an effort is noise, N or N m."""
-    reach = max(1.0, float(getattr(getattr(model, "arm", model), "reach", 1.0)))
-    loads = np.abs(model.inputs.load_signals(np.array([at]))[0]).reshape(-1, 6).sum(axis=0)
+    reach, loads = _reach(model), _loads(model, at)
     acting = (
         reach * loads[:3].sum() + loads[3:].sum() + np.abs(model.inputs.joint_signals(np.array([at]))[0, :, 2]).sum()
     )
@@ -159,6 +160,31 @@ def _scale(model: Arm, small: SecondOrder, at: float) -> float:
         forces = np.abs(small.held.effort)
         acting += (1.0 + reach) * forces.sum()
     return float(BALANCED * acting + ROUND_OFF * np.abs(np.diagonal(small.K)).max(initial=0.0))
+
+
+def _lost_by_meshes(model: Arm, small: SecondOrder, at: float) -> dict[str, float]:
+    """Of the wrench on free joints, N or N m, what may be none: links between nodes pass on weights and loads."""
+    lost: dict[str, float] = {}
+    if all(isinstance(link, RigidLink) for link in model.robot.links):
+        return lost
+    reach, mass = _reach(model), dict(zip(small.names, np.diagonal(small.M)))
+    loads = _loads(model, at)
+    for joint in (each for each in model.robot.joints if isinstance(each, FreeJoint)):
+        carried = mass.get(f"{joint.child}.root.x", 0.0)  # of the whole chain behind a free joint
+        force = float(carried * np.linalg.norm(model.robot.gravity) + loads[:3].sum())
+        for axis in "xyz":
+            lost[f"{joint.name}.{axis}"] = SAG * force
+            lost[f"{joint.name}.turn_{axis}"] = SAG * (reach * force + float(loads[3:].sum()))
+    return lost
+
+
+def _reach(model: Arm) -> float:
+    return max(1.0, float(getattr(getattr(model, "arm", model), "reach", 1.0)))
+
+
+def _loads(model: Arm, at: float) -> Array:
+    """(6,) sums of the sizes of all loads."""
+    return np.asarray(np.abs(model.inputs.load_signals(np.array([at]))[0]).reshape(-1, 6).sum(axis=0))
 
 
 def _unbalanced(model: Arm, missing: Mapping[str, float], at: float) -> Ending:
