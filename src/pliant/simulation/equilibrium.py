@@ -6,7 +6,7 @@ holds prescribed joints and the base, and the stiffness of all that is free.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -23,16 +23,20 @@ from pliant.model.contract import (
     refuse_other_than_arm,
     refuse_other_than_model,
 )
+from pliant.model.inputs import BasePath
 from pliant.model.state import Array, Cause, Ending
 from pliant.progress import report
 from pliant.robot import FreeJoint, RigidLink, SphericalJoint
 from pliant.robot.joint import BASE
 from pliant.simulation.start import checked_state, consistent_start
+from pliant.spatial.arrays import rotation_from_quaternion
 
 BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
 ROUND_OFF = 1e-14  # part of the largest stiffness that rounded positions leave as noise in efforts
 SAG = 1e-5  # part of what acts on a free chain that meshes of bent links may lose of it
 NO_STIFFNESS = 1e-12  # eigenvalue of a stiffness of unit diagonal that is round-off
+SAME = 1e-9  # part of a twist by which a base that moves on alike may miss it
+PROBE = 1e-3  # s, between which that is looked at
 LASTS = 1e-6  # part of the forces that act by which they may change in a radian or metre of a steady motion
 
 
@@ -69,12 +73,12 @@ def equilibrium(
     """Equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
 
     Joints under feedback (JointPD) find their place, in mechanisms of pose elements also those across which a spring, a
-    wall or a loop acts. Prescribed joints move as they do at that time, and inertia counts: of a joint that turns at a
-    constant rate the answer is the steady turn. All other joints are ``held`` at their start; what is missing there is
-    ``unbalanced``, and the ``ending`` is complete only if nothing is. Dead loads (world axes) keep their direction,
-    follower loads (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the
-    reach. The answer's ``state`` can start a simulation. It is that of the mesh: where links bend strongly, compare
-    with the ``finer`` formulation.
+    wall or a loop acts. Prescribed joints and the base move as they do at that time, and inertia counts: where they
+    turn at a constant rate the answer is the steady turn. All other joints are ``held`` at their start; what is missing
+    there is ``unbalanced``, and the ``ending`` is complete only if nothing is. Dead loads (world axes) keep their
+    direction, follower loads (body axes) turn with their section. ``accuracy`` bounds the last change of the strains
+    times the reach. The answer's ``state`` can start a simulation. It is that of the mesh: where links bend strongly,
+    compare with the ``finer`` formulation.
     """
     refuse_other_than_model(model)
     refuse_other_than_number("load_steps", load_steps, "10 serves most loads", whole=True)
@@ -235,17 +239,52 @@ def _stability(small: SecondOrder) -> Stability:
 
 
 def _lasts(model: Arm, small: SecondOrder, at: float, acting: float) -> bool:
-    """Whether prescribed joints move on at their rate without a change of the balance, or rest."""
+    """Whether prescribed joints and the base move on without a change of the balance, or rest."""
     signals = model.inputs.joint_signals(np.array([at]))[0]
     given = dict(zip(model.joint_names, zip(model.inputs.prescribed, signals[:, 1], signals[:, 2])))
     moving = {name: rate for name, (prescribed, rate, _) in given.items() if prescribed and rate}
     if any(prescribed and change for prescribed, _, change in given.values()):
         return False
-    if not moving or small.held is None:
-        return not moving
-    flow = np.concatenate([np.full(port.size, moving.get(port.name, 0.0)) for port in small.held.ports])
-    n, speed = len(small.M), np.abs(flow).max(initial=0.0)
-    if speed == 0.0 or any(name not in [port.name for port in small.held.ports] for name in moving):
+    base = np.zeros((3, 6)) if model.inputs.base_motion is None else _lasting_base(model.inputs.base_motion, at)
+    if base is None:
         return False
-    change = small.held.K[:n, n:] @ flow / speed
-    return bool(np.all(np.abs(change) <= LASTS * acting))
+    if not (moving or base.any()):
+        return True
+    if small.held is None or any(name not in [port.name for port in small.held.ports] for name in moving):
+        return False
+    flow, rate, second = (
+        np.concatenate(
+            [
+                base[order] if port.name == BASE else np.full(port.size, moving.get(port.name, 0.0) * (order == 0))
+                for port in small.held.ports
+            ]
+        )
+        for order in range(3)
+    )
+    n, held = len(small.M), small.held
+    change = held.K[:n, n:] @ flow + held.D[:n, n:] @ rate + held.M[:n, n:] @ second
+    return bool(np.all(np.abs(change) <= LASTS * acting * np.abs(flow).max(initial=0.0)))
+
+
+def _lasting_base(motion: Callable[[Array], BasePath], at: float) -> Array | None:
+    """(3, 6) twist of the base in its own axes and its two derivatives; None where the motion changes.
+
+    It goes on alike if the twist in these axes stays as it is, or the velocity in the world and the spin do.
+    """
+    path = motion(at + PROBE * np.array([0.0, -2.0, -1.0, 1.0, 2.0]))
+    velocity = np.einsum("nji,nj->ni", rotation_from_quaternion(path.quaternion), path.velocity)
+    found = np.zeros((3, 6))
+    found[0] = np.concatenate([velocity[0], path.spin[0]])
+    if not _stays(path.spin):
+        return None
+    if _stays(velocity):
+        return found
+    if not _stays(path.velocity):
+        return None
+    found[1, :3] = np.cross(velocity[0], path.spin[0])
+    found[2, :3] = np.cross(found[1, :3], path.spin[0])
+    return found
+
+
+def _stays(values: Array) -> bool:
+    return bool(np.abs(values - values[0]).max() <= SAME * np.abs(values).max())
