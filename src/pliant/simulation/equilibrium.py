@@ -34,6 +34,7 @@ from pliant.spatial.arrays import rotation_from_quaternion
 BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
 ROUND_OFF = 1e-14  # part of the largest stiffness that rounded positions leave as noise in efforts
 SAG = 1e-5  # part of what acts on a free chain that meshes of bent links may lose of it
+NOISE = 1e-15  # part of the largest stiffness that rounded positions leave in any
 NO_STIFFNESS = 1e-12  # eigenvalue of a stiffness of unit diagonal that is round-off
 SAME = 1e-9  # part of a twist by which a base that moves on alike may miss it
 PROBE = 1e-3  # s, between which that is looked at
@@ -225,17 +226,36 @@ def _efforts(model: Arm, state: Array, small: SecondOrder, at: float) -> dict[st
 
 
 def _stability(small: SecondOrder) -> Stability:
-    """By the smallest eigenvalue of the stiffness; forces without a potential make it unsymmetric."""
+    """By the smallest eigenvalue of the stiffness; forces without a potential make it unsymmetric, and so do meshes.
+
+    Motions that no force answers are set aside first: half of what other motions do to them, an error of the mesh where
+    forces have a potential, would stand in the symmetric part, and there it makes an eigenvalue of nothing negative.
+    """
     if not len(small.K):
         return Stability.STABLE
-    own = np.abs(np.diagonal(small.K))
-    size = 1.0 / np.sqrt(np.maximum(own, 1e-15 * own.max(initial=0.0) + 1e-300))
-    softest = float(np.linalg.eigvalsh(0.5 * (small.K + small.K.T) * np.outer(size, size))[0])
-    if not np.isfinite(softest):
+    if not np.all(np.isfinite(small.K)):
         return Stability.UNKNOWN
-    if abs(softest) <= NO_STIFFNESS:
+    noise = NOISE * float(np.abs(np.diagonal(small.K)).max(initial=0.0))
+    answered = np.abs(small.K).max(axis=0) > noise
+    K = small.K[np.ix_(answered, answered)]
+    if not len(K):
         return Stability.NEUTRAL
-    return Stability.STABLE if softest > 0.0 else Stability.UNSTABLE
+    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), noise + 1e-300))
+    K = K * np.outer(size, size)
+    even, ways = 0.5 * (K + K.T), np.eye(len(K))
+    values, vectors = np.linalg.eigh(even)
+    if values[0] <= NO_STIFFNESS:
+        _, answers, motions = np.linalg.svd(K)
+        ways = motions[answers > NO_STIFFNESS].T
+        if not ways.size:
+            return Stability.NEUTRAL
+        values, vectors = np.linalg.eigh(ways.T @ even @ ways)
+    moved = size * (ways @ vectors[:, 0])
+    softest, round_off = float(values[0]), NO_STIFFNESS + noise * float(moved @ moved)
+    if softest < -round_off:
+        return Stability.UNSTABLE
+    whole = ways.shape[1] == len(small.K)
+    return Stability.STABLE if whole and softest > round_off else Stability.NEUTRAL
 
 
 def _lasts(model: Arm, small: SecondOrder, at: float, acting: float) -> bool:
