@@ -32,9 +32,8 @@ from pliant.simulation.start import checked_state, consistent_start
 from pliant.spatial.arrays import rotation_from_quaternion
 
 BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
-ROUND_OFF = 1e-14  # part of the largest stiffness that rounded positions leave as noise in efforts
+ROUND_OFF = 1e-14  # part of the largest stiffness, or of what acts, that rounded positions leave as noise in efforts
 SAG = 1e-5  # part of what acts on a free chain that meshes of bent links may lose of it
-NOISE = 1e-15  # part of the largest stiffness that rounded positions leave in any
 NO_STIFFNESS = 1e-12  # eigenvalue of a stiffness of unit diagonal that is round-off
 SAME = 1e-9  # part of a twist by which a base that moves on alike may miss it
 PROBE = 1e-3  # s, between which that is looked at
@@ -104,7 +103,8 @@ def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
         small = model.linearise(found.state, model.inputs, at)
     except InvalidInput:  # singular postures, joints that move nothing that has mass
         return replace(found, unbalanced={})
-    scale = _scale(model, small, at)
+    acting = _acting(model, small, at)
+    scale = float(BALANCED * acting + ROUND_OFF * np.abs(np.diagonal(small.K)).max(initial=0.0))
     missing = found.unbalanced | dict(_accelerating(model, small, found.held))
     lost = _lost_by_meshes(model, small, at)
     missing = {name: value for name, value in missing.items() if not abs(value) <= max(scale, lost.get(name, 0.0))}
@@ -117,7 +117,7 @@ def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
         unbalanced=missing,
         ending=_unbalanced(model, missing, at) if missing else found.ending,
         efforts=_efforts(model, found.state, small, at),
-        stability=Stability.UNKNOWN if sampled else _stability(small),
+        stability=Stability.UNKNOWN if sampled else _stability(small, ROUND_OFF * acting),
         steady=_lasts(model, small, at, scale / BALANCED),
         warnings=tuple(filter(None, (_beyond_reach(model, found.state, small, at),))),
     )
@@ -155,8 +155,8 @@ def _accelerating(model: Arm, small: SecondOrder, held: tuple[str, ...]) -> Iter
                 yield f"{joint}.{name.removeprefix(below[joint])}", float(value)
 
 
-def _scale(model: Arm, small: SecondOrder, at: float) -> float:
-    """What of an effort is noise, N or N m."""
+def _acting(model: Arm, small: SecondOrder, at: float) -> float:
+    """What acts altogether, N or N m."""
     reach, loads = _reach(model), _loads(model, at)
     acting = (
         reach * loads[:3].sum() + loads[3:].sum() + np.abs(model.inputs.joint_signals(np.array([at]))[0, :, 2]).sum()
@@ -164,7 +164,7 @@ def _scale(model: Arm, small: SecondOrder, at: float) -> float:
     if small.held is not None:
         forces = np.abs(small.held.effort)
         acting += (1.0 + reach) * forces.sum()
-    return float(BALANCED * acting + ROUND_OFF * np.abs(np.diagonal(small.K)).max(initial=0.0))
+    return float(acting)
 
 
 def _lost_by_meshes(model: Arm, small: SecondOrder, at: float) -> dict[str, float]:
@@ -225,7 +225,7 @@ def _efforts(model: Arm, state: Array, small: SecondOrder, at: float) -> dict[st
     return efforts
 
 
-def _stability(small: SecondOrder) -> Stability:
+def _stability(small: SecondOrder, noise: float) -> Stability:
     """By the smallest eigenvalue of the stiffness; forces without a potential make it unsymmetric, and so do meshes.
 
     Motions that no force answers are set aside first: half of what other motions do to them, an error of the mesh where
@@ -235,12 +235,12 @@ def _stability(small: SecondOrder) -> Stability:
         return Stability.STABLE
     if not np.all(np.isfinite(small.K)):
         return Stability.UNKNOWN
-    noise = NOISE * float(np.abs(np.diagonal(small.K)).max(initial=0.0))
     answered = np.abs(small.K).max(axis=0) > noise
     K = small.K[np.ix_(answered, answered)]
     if not len(K):
         return Stability.NEUTRAL
-    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), noise + 1e-300))
+    own = np.abs(np.diagonal(K))
+    size = 1.0 / np.sqrt(np.maximum(own, 1e-15 * own.max() + 1e-300))
     K = K * np.outer(size, size)
     even, ways = 0.5 * (K + K.T), np.eye(len(K))
     values, vectors = np.linalg.eigh(even)
