@@ -287,9 +287,9 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
     """The ``count`` slowest modes of the motion linearised about ``state``, closed loops eliminated.
 
     By default about the undeformed arm at its initial joint positions, or about the steady turn where prescribed joints
-    turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion;
-    feedback, springs, gears and walls that touch count. About a state that moves or accelerates these are the momentary
-    modes of deviations from its motion. Inputs are those of ``time``.
+    turn at constant rates or the base turns; an arm that sags is best given its `equilibrium`. Prescribed joints keep
+    to their motion; feedback, springs, gears and walls that touch count. About a state that moves or accelerates these
+    are the momentary modes of deviations from its motion. Inputs are those of ``time``.
     """
     refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
     if count < 1:
