@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, tell
 from pliant.mechanics.dense_algebra import on_one_core
+from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import (
     Arm,
     Equilibrium,
@@ -29,7 +30,6 @@ from pliant.progress import report
 from pliant.robot import FreeJoint, RigidLink, SphericalJoint
 from pliant.robot.joint import BASE
 from pliant.simulation.start import checked_state, consistent_start
-from pliant.spatial.arrays import rotation_from_quaternion
 
 BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
 ROUND_OFF = 1e-14  # part of the largest stiffness, or of what acts, that rounded positions leave as noise in efforts
@@ -292,7 +292,7 @@ def _lasting_base(motion: Callable[[Array], BasePath], at: float) -> Array | Non
     It goes on alike if the twist in these axes stays as it is, or the velocity in the world and the spin do.
     """
     path = motion(at + PROBE * np.array([0.0, -2.0, -1.0, 1.0, 2.0]))
-    velocity = np.einsum("nji,nj->ni", rotation_from_quaternion(path.quaternion), path.velocity)
+    velocity = np.array([matrix_of(turn).T @ along for turn, along in zip(path.quaternion, path.velocity)])
     found = np.zeros((3, 6))
     found[0] = np.concatenate([velocity[0], path.spin[0]])
     if not _stays(path.spin):
