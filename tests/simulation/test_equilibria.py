@@ -226,3 +226,114 @@ def test_a_mechanism_that_is_balanced_is_found_at_once():
     sagging = held(pl.PoseElement(elements=8).compile(steel_rod()))
     found = pl.equilibrium(sagging)
     assert pl.equilibrium(sagging, start=found.state).iterations <= 3
+
+
+PLUMB = (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # x down
+FREE = pl.joints.FreeJoint("j", "base", "first")
+BALL = pl.joints.SphericalJoint("j", "base", "first")
+BRICK = {"tip_position": (1.0, 0.0, 0.0), "mass": 2.0, "center_of_mass": (0.5, 0.0, 0.0), "inertia": (0.1, 0.1, 0.1)}
+
+
+def soft_link(name):
+    section = pl.GeneralSection(stiffness=(1e4,) * 3 + (10.0,) * 3, inertia=(1.0,) * 3 + (2e-3, 1e-3, 1e-3))
+    return pl.FlexibleLink(name, 1.0, section)
+
+
+def weighing(links, *joints):
+    return pl.Robot("falling", links, joints, gravity=(0.0, 0.0, -9.81))
+
+
+FALLING = {  # what is missing but for the sag of links: the weight, and its torque about the joint
+    "body": (weighing((pl.RigidLink("first", **BRICK),), FREE), {"j.z": -19.62, "j.turn_y": 9.81}),
+    "beam": (weighing((soft_link("first"),), FREE), {"j.z": -9.81, "j.turn_y": 4.9}),
+    "hinge": (
+        weighing(
+            (soft_link("first"), pl.RigidLink("second", **BRICK)),
+            FREE,
+            pl.RevoluteJoint("h", "first", "second", axis=(0, 1, 0)),
+        ),
+        {"j.z": -29.43, "j.turn_y": 22.2, "h": 4.2},  # the beam sags, and the body stands inclined
+    ),
+    "ball": (weighing((pl.RigidLink("first", **BRICK),), BALL), {"j.y": 9.81}),
+    "balls": (
+        weighing(
+            (pl.RigidLink("first", **BRICK), soft_link("second")),
+            FREE,
+            pl.joints.SphericalJoint("s", "first", "second"),
+        ),
+        {"j.z": -29.43, "j.turn_y": 9.81 + 9.81 + 4.9, "s.y": 4.9},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FALLING)
+def test_what_falls_is_not_balanced_in_all_structures(name):
+    robot, lacks = FALLING[name]
+    for formulation in (pl.GeometricallyExact(degree=8), pl.PoseElement(elements=16)):
+        found = pl.equilibrium(formulation.compile(robot))
+        assert found.ending.cause is Cause.UNBALANCED, formulation
+        assert found.unbalanced == pytest.approx(lacks, rel=0.01), formulation
+        assert {type(key) for key in found.unbalanced} == {str}
+        assert {key.partition(".")[0] for key in lacks} == {key.partition(".")[0] for key in found.held}
+        turns = [key for key in lacks if key != "j.z"]
+        assert all(f"'{key}', which lacks {found.unbalanced[key]:.3g} N m" in str(found.ending) for key in turns)
+
+
+def test_a_free_beam_that_is_carried_along_its_length_is_balanced():
+    """9.81 N/m up against 1 kg/m: the sum of all forces is zero, and no section carries any."""
+    lift = pl.DistributedWrench("first", pl.signals.Constant((0.0, 0.0, 9.81, 0.0, 0.0, 0.0)))
+    for formulation in (pl.GeometricallyExact(degree=6), pl.PoseElement(elements=8)):
+        found = pl.equilibrium(pl.connect(formulation.compile(FALLING["beam"][0]), lift))
+        assert found.ending.completed, formulation
+        assert found.held == ("j",)
+
+
+def test_a_sagging_link_on_a_plumb_hinge_is_neutral_on_every_mesh():
+    """It turns about the weight's own axis: no torque answers, whatever the mesh makes of the sag."""
+    soft = pl.GeneralSection(stiffness=(300, 150, 150, 3, 4, 5), inertia=(0.3, 0.3, 0.3, 0.02, 0.01, 0.02))
+    robot = weighing((pl.FlexibleLink("first", 1.0, soft),), pl.RevoluteJoint("j", "base", "first", axis=(0, 0, 1)))
+    for formulation in (*(pl.GeometricallyExact(degree) for degree in (4, 8, 12)), *FORMULATIONS.values()):
+        assert pl.equilibrium(formulation.compile(robot)).stability is Stability.NEUTRAL, formulation
+
+
+@pytest.mark.parametrize("gravity", [9.81, 1e-3])
+@pytest.mark.parametrize("stiff", [1e5, 1e9])
+def test_a_light_pendulum_behind_a_stiff_link_still_hangs_and_stands(stiff, gravity):
+    """Its m g L / 2, down to 5e-7 N m, against EA / L up to 1e9 N/m: fifteen decades apart."""
+    section = pl.GeneralSection(
+        stiffness=(stiff, stiff / 2, stiff / 2, *(3 * (1e-4 * stiff,))), inertia=(*(3 * (1e-3,)), 2e-7, 1e-7, 1e-7)
+    )
+    links = tuple(pl.FlexibleLink(name, 1.0, section) for name in ("arm", "light"))
+    for angle, expected in ((np.pi / 2, Stability.STABLE), (-np.pi / 2, Stability.UNSTABLE)):
+        pin = pl.RevoluteJoint("pin", "arm", "light", axis=(0, 1, 0), initial_position=angle)
+        robot = pl.Robot("light", links, (pl.FixedJoint("root", "base", "arm"), pin), gravity=(0, 0, -gravity))
+        for name in ("spectral", "pose", "lumped"):
+            assert pl.equilibrium(FORMULATIONS[name].compile(robot)).stability is expected, name
+
+
+def test_a_standing_link_buckles_under_its_weight():
+    """Where (w L^3 / EI) passes 7.837 (Greenhill)."""
+    up = (0.5**0.5, 0.0, -(0.5**0.5), 0.0)
+    for load, expected in ((7.7, Stability.STABLE), (7.95, Stability.UNSTABLE)):
+        section = pl.GeneralSection(stiffness=(1e6, 1e6, 1e6, 1.0, 1.0, 1.0), inertia=(1.0, 1.0, 1.0, 2e-4, 1e-4, 1e-4))
+        root = pl.FixedJoint("root", "base", "first", rotation=up)
+        robot = pl.Robot("tall", (pl.FlexibleLink("first", 1.0, section),), (root,), gravity=(0, 0, -load))
+        for formulation in (pl.GeometricallyExact(degree=8), pl.PoseElement(elements=32)):
+            assert pl.equilibrium(formulation.compile(robot)).stability is expected, formulation
+
+
+@pytest.mark.parametrize(("turn", "expected"), [(PLUMB, Stability.NEUTRAL), ((0.5**0.5, 0, -(0.5**0.5), 0), None)])
+def test_a_ball_joint_lets_a_hanging_link_turn_about_itself(turn, expected):
+    """Neutral where it hangs, unstable where it stands."""
+    ball = pl.joints.SphericalJoint("j", "base", "first", rotation=(0.8, 0.0, 0.6, 0.0), initial_rotation=after(turn))
+    robot = weighing((soft_link("first"),), ball)
+    for formulation in (pl.GeometricallyExact(), pl.PoseElement(elements=8)):
+        found = pl.equilibrium(formulation.compile(robot))
+        assert found.ending.completed, found.ending
+        assert found.stability is (expected or Stability.UNSTABLE), formulation
+
+
+def after(turn):
+    """The rotation about y behind that of the joint by which both together are ``turn``."""
+    angle = 2 * np.arctan2(turn[2], turn[0]) - 2 * np.arctan2(0.6, 0.8)
+    return (np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0)

@@ -289,15 +289,14 @@ def _left_over(shape: Complex, others: list[Complex]) -> float:
     return float(np.linalg.norm(rest)) / max(float(np.linalg.norm(shape)), 1e-300)
 
 
-@on_one_core
 def modes(model: Arm, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
     """The ``count`` slowest modes of the motion linearised about ``state``, closed loops eliminated.
 
     By default about the undeformed arm at its initial joint positions, or about the steady turn where prescribed joints
-    turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion;
-    feedback, springs, gears and walls that touch count. About a state that moves or accelerates these are the momentary
-    modes of deviations from its motion. Inputs are those of ``time``. It warns of modes that
-    the mesh does not resolve; see ``resolved``.
+    turn at constant rates or the base turns; an arm that sags is best given its `equilibrium`. Prescribed joints keep
+    to their motion; feedback, springs, gears and walls that touch count. About a state that moves or accelerates these
+    are the momentary modes of deviations from its motion. Inputs are those of ``time``. It warns of modes that the mesh
+    may not resolve; see ``resolved``.
     """
     found = modes_of_mesh(model, state, count, time)
     doubtful = np.flatnonzero(~found.resolved)
@@ -313,6 +312,7 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
     return found
 
 
+@on_one_core
 def modes_of_mesh(model: Arm, state: Array | None, count: int, time: float = 0.0) -> Modes:
     """The same, whether or not a finer mesh has them."""
     refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
@@ -360,8 +360,18 @@ def linearisable_state(model: Model, state: Array | None, time: float) -> Array:
 
 
 def _steady_turn(model: Model, time: float) -> Array:
-    """The equilibrium of prescribed joints that turn at constant rates, if it lasts; else where the model starts."""
+    """The equilibrium of prescribed joints that turn at constant rates, if it lasts; else where the model starts.
+
+    Where the base turns, always the equilibrium that turns with it.
+    """
     inputs = model.inputs
+    if isinstance(model, Arm) and np.any(_spin_of_base(model, time)):
+        turning = equilibrium(model, at=time, start=consistent_start(model, time))
+        if turning.load < 1.0:
+            raise InvalidInput(
+                f"the base turns at t = {time:g} s, and no equilibrium turns with it: {turning.ending}; or give a state"
+            )
+        return turning.state
     signals = inputs.joint_signals(np.array([time]))[0][list(inputs.prescribed)]
     if isinstance(model, Arm) and signals[:, 1].any() and not signals[:, 2].any():
         turning = equilibrium(model, at=time, start=consistent_start(model, time))
@@ -371,9 +381,17 @@ def _steady_turn(model: Model, time: float) -> Array:
 
 
 def _refuse_other_rates(model: Model, state: Array, time: float) -> None:
-    """Refuse a state whose prescribed joints move otherwise than their motions do."""
-    if not (isinstance(model, Arm) and any(model.inputs.prescribed)):
+    """Refuse a state whose prescribed joints or base move otherwise than their motions do."""
+    if not isinstance(model, Arm):
         return
+    remedy = f"give the state of equilibrium(model, at={time:g}), or the time of the state"
+    spin = _spin_of_base(model, time)
+    turning = _spin_of_first_node(model, state) if np.any(spin) else spin
+    if not np.abs(turning - spin).max() <= SAME_RATE * max(1.0, np.abs(spin).max()):
+        raise InvalidInput(
+            f"state: the base turns at {np.linalg.norm(turning):g} rad/s, but its motion at"
+            f" {np.linalg.norm(spin):g} rad/s at t = {time:g} s; {remedy}"
+        )
     wanted = model.inputs.joint_signals(np.array([time]))[0][:, 1]
     given = model.layout.part(state, "joint_rate")
     for name, prescribed, asked, rate in zip(model.joint_names, model.inputs.prescribed, wanted, given):
@@ -381,8 +399,20 @@ def _refuse_other_rates(model: Model, state: Array, time: float) -> None:
             unit = model.robot.freedom(name).unit
             raise InvalidInput(
                 f"state: joint '{name}' moves at {rate:g} {unit}/s, but its prescribed motion at {asked:g} {unit}/s at"
-                f" t = {time:g} s; give the state of equilibrium(model, at={time:g}), or the time of the state"
+                f" t = {time:g} s; {remedy}"
             )
+
+
+def _spin_of_base(model: Arm, time: float) -> Array:
+    """(3,) in its own axes."""
+    motion = model.inputs.base_motion
+    return np.zeros(3) if motion is None else np.asarray(motion(np.array([time])).spin[0])
+
+
+def _spin_of_first_node(model: Arm, state: Array) -> Array:
+    """(3,) that of the base in the states of all models that move with it."""
+    twists = "twist" in model.layout.slices
+    return np.asarray(model.layout.part(state, "twist" if twists else "spin")[0, -3:])
 
 
 def refuse_stillness(model: Model, small: SecondOrder) -> None:

@@ -170,7 +170,7 @@ class Equilibrium:
     ``held`` are the joints, and the links without a joint, that kept their place because nothing elastic acts on them;
     ``unbalanced`` what is missing there, by name, N or N m: nothing holds the state then, and ``ending`` says so.
     ``efforts`` are those of all joints and ``base.wrench``, the reaction of the base in its axes. ``stability`` is that
-    of all that is free. ``steady`` says whether the state lasts where prescribed joints move: a steady turn does.
+    of all that is free. ``steady`` says whether the state lasts where joints or the base move: a steady turn does.
     ``warnings`` are sentences on what the model does not carry.
     """
 

@@ -13,10 +13,11 @@ from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import ORIGIN, Inputs
 from pliant.model.port import Frame
 from pliant.robot import End, FreeJoint, RigidLink, Robot
-from pliant.spatial.arrays import quaternion_from_rotation, to_frame
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, to_frame
 
 Floats = NDArray[np.float64]
 BASE_COLUMNS = 13  # position, quaternion, velocity, spin
+PROBE = 1e-3  # s, of differences of signals; they vary over longer times
 
 
 def beside_stations(inputs: Inputs) -> tuple[str, ...]:
@@ -65,6 +66,20 @@ def base_table(robot: Robot, inputs: Inputs, times: Floats) -> Floats:
     if not np.isfinite(table).all():
         raise InvalidInput("the motion of the base is not finite; let its motions return finite numbers")
     return table
+
+
+def twists_of_base(robot: Robot, inputs: Inputs, times: Floats) -> Floats:
+    """Of the base in its own axes at many times (n, 6)."""
+    table = base_table(robot, inputs, times)
+    R = rotation_from_quaternion(table[:, 3:7])
+    return np.concatenate([np.einsum("nji,nj->ni", R, table[:, 7:10]), table[:, 10:]], axis=1)
+
+
+def acceleration_of_base(robot: Robot, inputs: Inputs, time: float) -> Floats:
+    """Rate of change of that twist, by a difference of fourth order: motions of the base give none."""
+    times = time + PROBE * np.array([-2.0, -1.0, 1.0, 2.0])
+    weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12 * PROBE)
+    return np.asarray(weights @ twists_of_base(robot, inputs, times))
 
 
 def refuse_drag_against_moving_base(robot: Robot) -> None:

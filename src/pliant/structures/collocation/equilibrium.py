@@ -3,7 +3,7 @@
 Unknown are small body displacements chi of the nodes; the strains follow them, d_e = B(e) chi, and the poses are
 rebuilt from the strains. The residual is that of the dynamics at rest, its tangent that of a step without mass, plus
 the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w. Where prescribed joints
-turn, links move with them as rigid bodies of their present shape, and twists change by dV = ad_V chi.
+or the base move, links move with them as rigid bodies of their present shape, and twists change by dV = ad_V chi.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from pliant.structures.load_stepping import (
     lead_down,
     raise_load,
 )
+from pliant.structures.loads import acceleration_of_base
 from pliant.structures.relations import CLOSED, WALL
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def find_equilibrium(
     remedy = "the arm may buckle there; lower the load or take more load steps"
     found = raise_load(search, time, load_steps, accuracy, remedy)
     kept = ~search.drives.free[: search.named] & ~np.array(inputs.prescribed, np.bool_)
-    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
+    held = (name for name, each in zip(arm.joint_names, kept) if each)
+    return replace(found, held=(*held, *(joint.name for joint in arm.floating)))
 
 
 class _Search:
@@ -87,9 +89,10 @@ class _Search:
         self.restore((arm.layout.part(start, "strain"), q))
         self.rate, self.rate_change = np.where(given, table[0, :, 1], 0.0), np.where(given, table[0, :, 2], 0.0)
         (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
-        self.base = base_twists(arm, inputs, np.array([time]))
+        self.base, self.of_base = base_twists(arm, inputs, np.array([time])), np.zeros((2, 6))
         if arm.moved:
-            self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
+            self.now.place[0], self.now.turn[0] = self.base[0, :3], self.base[0, 3:7]
+            self.of_base[:] = self.base[0, 7:], acceleration_of_base(arm.robot, inputs, time)
         plant, now = arm.plant(inputs), np.array([time])
         laws, signals = plant.joints.laws, table.copy()
         free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
@@ -127,7 +130,7 @@ class _Search:
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
         held, dofs = ~free[: self.named], len(free)
         signals[0, held, 0] = now.q[: self.named][held]
-        turns = bool(self.rate.any() or self.rate_change.any())
+        turns = bool(self.rate.any() or self.rate_change.any() or self.of_base.any())
         if turns:  # the square of a part of the rates is a part of the load
             still = np.zeros(dofs - self.named)
             rate, change = (
@@ -136,7 +139,9 @@ class _Search:
             )
             now.qd[:], signals[0, :, 1] = rate, rate[: self.named]
             at = now.e, now.q[: self.named], (now.turn[None], now.place[None])
-            now.V[:], now.V_rate[:] = self.arm.rigid_twists(*at, rate, change)
+            of_base = self.of_base * [[np.sqrt(fraction)], [fraction]]
+            self.base[:, 7:] = of_base[0]
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(*at, rate, change, of_base)
         tables = np.concatenate([signals, np.zeros((1, dofs - self.named, 3))], axis=1), wrenches, self.base
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
@@ -171,7 +176,7 @@ class _Search:
 
     def state(self) -> Floats:
         q, frames = self.now.q[: self.named], (self.now.turn[None], self.now.place[None])
-        state = self.arm.moving_state(self.now.e, q, self.rate, frames)
+        state = self.arm.moving_state(self.now.e, q, self.rate, frames, of_base=self.of_base[0])
         if self.arm.geared:
             rotors = resting_rotors(self.plant.joints.laws, self.table[0], self.motor, q)
             rotors[:, 1] = self.rate

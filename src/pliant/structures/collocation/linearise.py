@@ -12,7 +12,7 @@ strain nothing, and slow motions keep their digits beside stiff links.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.stepper import base_twists, state_of
+from pliant.structures.loads import acceleration_of_base
 from pliant.structures.loop_constraints import DEPENDENT, followers
 from pliant.structures.relations import CLOSED, carried_frame
 from pliant.structures.small_deviations import Deviations, Frames, drifting, frames, loop_flow, second_order
@@ -53,14 +54,7 @@ if TYPE_CHECKING:
 BALANCED = 1e-9  # strain by which an equilibrium may be missed, part of its own size by which a torque
 ROUND_OFF = 1e-14  # part of the largest stiffness that strains leave as noise in torques
 MASSLESS = 1e-12  # part of the largest inertia below which a motion has none
-PROBE = 1e-3  # s, of differences of signals; they vary over longer times
 PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
-
-
-def _slope(values: Callable[[Floats], Floats], time: float) -> Floats:
-    """Derivative in time, by a difference of fourth order: motions of the base give none."""
-    times = time + PROBE * np.array([-2.0, -1.0, 1.0, 2.0])
-    return np.asarray(np.array([1.0, -8.0, 8.0, -1.0]) / (12 * PROBE) @ values(times))
 
 
 class Motion:
@@ -87,7 +81,7 @@ class Motion:
         self.base_acceleration = np.zeros(6)
         if arm.moved:
             self.state.place[0], self.state.turn[0] = self.base[0, :3], self.base[0, 3:7]
-            self.base_acceleration = _slope(lambda times: base_twists(arm, inputs, times)[:, 7:], time)
+            self.base_acceleration = acceleration_of_base(arm.robot, inputs, time)
         self.rotors = np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
         self.stages = new_stages(1, chain)
         self.stages.qd[0], self.stages.rd[0] = self.state.qd, self.state.rotor[:, 1]
@@ -337,8 +331,8 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     M, D, K = bound.apply(mass, D, K)
     wide = Deviations(M, D, K, ports, named @ Z, tip @ Z, bound.ports, (Z.T @ holding)[bound.own :])
     rest = ((Z.T @ unbalanced)[own], rests)
-    all_names = np.array([*_names(motion)])
-    found = second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
+    all_names = list(_names(motion))
+    found = second_order(wide, own, rest, tuple(all_names[k] for k in bound.independent), by_node @ Z[:, own], state_at)
     assert found.held is not None
     return replace(found, held=drifting(found.held, slice(bound.own, None), now.V[:6], A[:6])) if arm.moved else found
 

@@ -24,6 +24,7 @@ from pliant.robot.joint import WholeJoint
 from pliant.spatial.arrays import bracket, quaternion_from_rotation, to_frame
 from pliant.structures.collocation.bending import adopted_state, bent_too_far, pose_state, turns_of_links
 from pliant.structures.collocation.chain import (
+    MOVED,
     Chain,
     Drives,
     Floats,
@@ -292,7 +293,7 @@ class GeometricallyExactArm(ArmFacts):
         return {"loops": np.array([np.abs(relating.gradients(relations, *shape)[0]).max() for shape in shapes])}
 
     @property
-    def _floating(self) -> list[FreeJoint]:
+    def floating(self) -> list[FreeJoint]:
         """Free joints that move freely, in the order of their coordinates."""
         return [j for j in self.robot.chain_order if isinstance(j, FreeJoint) and j.name not in self.guided]
 
@@ -300,7 +301,7 @@ class GeometricallyExactArm(ArmFacts):
     def _initial_flight(self) -> Floats:
         """Rates of the coordinates of free joints at the start: twists of their children in their own axes."""
         twists, base = [np.zeros(0)], matrix_of(self.robot.base.rotation)
-        for joint in self._floating:
+        for joint in self.floating:
             R = base @ matrix_of(joint.rotation) @ matrix_of(joint.initial_rotation)
             twists.append(np.concatenate([np.asarray(joint.initial_velocity, float) @ R, joint.initial_spin]))
         return np.concatenate(twists)
@@ -335,35 +336,47 @@ class GeometricallyExactArm(ArmFacts):
         rate: Floats,
         frames: tuple[Floats, Floats] | None = None,
         unnamed: Floats | None = None,
+        of_base: Floats | None = None,
     ) -> Floats:
         """State whose links move as rigid bodies of the given shape at the given joint rates.
 
         ``unnamed`` are rates of free joints; frames are those at the start of the robot unless they are given.
+        ``of_base`` is the twist of a moved base, which rests if it is not given.
         """
         turn, place = self._initial_frames if frames is None else frames
         still = np.zeros(self.chain.dofs - len(self.joint_names))
         rates = np.concatenate([rate, still if unnamed is None else unnamed])
-        twist, _ = self.rigid_twists(strain, np.array(position, float), (turn, place), rates, np.zeros_like(rates))
+        shape, base = (strain, np.array(position, float), (turn, place)), np.zeros((2, 6))
+        base[0] = 0.0 if of_base is None else of_base
+        twist, _ = self.rigid_twists(*shape, rates, np.zeros_like(rates), base)
         rotor = (np.column_stack([position, rate]).ravel(),) if self.geared else ()
         return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor, turn.ravel(), place.ravel()])
 
     def rigid_twists(
-        self, strain: Floats, position: Floats, frames: tuple[Floats, Floats], rate: Floats, acceleration: Floats
+        self,
+        strain: Floats,
+        position: Floats,
+        frames: tuple[Floats, Floats],
+        rate: Floats,
+        acceleration: Floats,
+        of_base: Floats,
     ) -> tuple[Floats, Floats]:
         """Body twists of the nodes of links that keep their shape while all joints move so, and their derivatives.
 
-        Rates and accelerations are those of all coordinates. At the world's origin a joint adds A = Ad S qd to the
-        twist V of its parent, and Ad S qdd + [V, A] to V'.
+        Rates and accelerations are those of all coordinates; ``of_base`` (2, 6) twist and its derivative. At the
+        world's origin a joint adds A = Ad S qd to the twist V of its parent, and Ad S qdd + [V, A] to V'.
         """
         tree = self.chain.tree
         twist, change = np.zeros((2, len(self.chain.inertia.M), 6))
-        if np.any(rate) or np.any(acceleration):
+        if np.any(rate) or np.any(acceleration) or np.any(of_base):
             x, R = rebuild_poses(self.chain, self.node_path, strain[None], position[None], frames)
             from_world = to_frame(R[0], x[0])
             world, world_change = np.zeros((2, len(tree.parent) + 1, 6))  # of the links, the base last
             for k, root in enumerate(tree.first_node):
                 parent, dof = tree.parent[k], tree.dof[k]
                 world[k], world_change[k] = world[parent], world_change[parent]
+                if tree.kind[k] == MOVED:
+                    world[k], world_change[k] = np.linalg.solve(from_world[root], of_base.T).T
                 if dof >= 0:
                     axis = np.linalg.solve(from_world[root], tree.S[k])
                     world[k] += axis * rate[dof]

@@ -39,7 +39,7 @@ from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import Output, Tables, Work, fit_to_base, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.loads import BASE_COLUMNS, base_table
+from pliant.structures.loads import BASE_COLUMNS, base_table, twists_of_base
 from pliant.structures.loop_constraints import change_point, independent
 from pliant.structures.memory import Memory, numbers_of, refill
 from pliant.structures.relations import CLOSED
@@ -132,8 +132,7 @@ def base_twists(arm: GeometricallyExactArm, inputs: Inputs, times: Floats) -> Fl
     if not arm.moved:
         return np.zeros((len(times), BASE_COLUMNS))[:0]
     table = base_table(arm.robot, inputs, times)
-    R = rotation_from_quaternion(table[:, 3:7])
-    table[:, 7:10] = np.einsum("nji,nj->ni", R, table[:, 7:10])
+    table[:, 7:] = twists_of_base(arm.robot, inputs, times)
     return table
 
 

@@ -1,7 +1,8 @@
 """Equilibrium of a mechanism by load stepping and Newton's method on relative displacements and loop forces.
 
 The residual and its exact derivative are those of the balance at an instant at which nothing moves but prescribed
-joints, at their rates; where there are loops, whose parts would move against each other, these rest too.
+joints, at their rates, and the base with all that is tied to it; where there are loops, whose parts would move against
+each other, joints rest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pliant.spatial.arrays import (
     quaternion_from_rotation,
     right_tangent_inverse,
     rotation_from_quaternion,
+    to_frame,
     twist_from_pose,
 )
 from pliant.structures.joint_tables import at_rest, resting_rotors
@@ -33,7 +35,7 @@ from pliant.structures.load_stepping import (
     lead_down,
     raise_load,
 )
-from pliant.structures.loads import base_table
+from pliant.structures.loads import acceleration_of_base, base_table, twists_of_base
 from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow, place_nodes
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
@@ -117,6 +119,17 @@ def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
     return Drives(quiet, target, yields, free)
 
 
+def _riding(mechanism: Mechanism) -> list[int]:
+    """The node of the base, and those without a parent that springs or loops tie to what it carries."""
+    tree, root = mechanism.tree, np.arange(len(mechanism.tree.parent))
+    for i, parent in enumerate(tree.parent):
+        root[i] = root[parent] if parent >= 0 else i
+    for _ in mechanism.lines.node:  # ties reach over others
+        for a, b in root[mechanism.lines.node]:
+            root[(root == a) | (root == b)] = min(a, b)
+    return np.flatnonzero((tree.parent < 0) & (root == root[0])).tolist()
+
+
 class _Search:
     """Newton's method for one mechanism."""
 
@@ -134,8 +147,11 @@ class _Search:
         signals = inputs.joint_signals(np.array([time]))[0]
         self.rate, self.rate_change = np.where(given, signals[:, 1], 0.0), np.where(given, signals[:, 2], 0.0)
         self.now = self._resting(arm.pose_of(start))
+        self.of_base, self.riding = np.zeros((2, 6)), _riding(mechanism)
         if inputs.base_motion is not None:
             self._carry_with_base(base_table(arm.robot, inputs, np.array([time]))[0])
+            self.of_base[0] = twists_of_base(arm.robot, inputs, np.array([time]))[0]
+            self.of_base[1] = acceleration_of_base(arm.robot, inputs, time)
         self.kept = np.flatnonzero((lines.law == CLOSED) & kept_lines(arm, self.mechanism, self.now)[0])
         self.moment = arm.moment_of(self.mechanism, self.now)
         self.pull = np.zeros(len(lines.law))
@@ -240,6 +256,11 @@ class _Search:
                 # of inertia that a rate causes, a part is that of a rate by the root of the part
                 flow.rho[node] = np.sqrt(fraction) * self.rate[c] * direction
                 flow.rho_dot[node] = fraction * self.rate_change[c] * direction
+        if self.of_base.any():
+            at = to_frame(self._R, self.moment.x + self.moment.x_low)
+            for node in self.riding:
+                twist, change = self.of_base @ np.linalg.solve(at[0].T, at[node].T)
+                flow.rho[node], flow.rho_dot[node] = np.sqrt(fraction) * twist, fraction * change
         return flow
 
     def _tangent(self, flow: Flow) -> Floats:
@@ -308,7 +329,7 @@ class _Search:
         return why_opened(self.arm.structure, prescribed, at.x, at.R.reshape(-1, 3, 3), loop)
 
     def state(self) -> Floats:
-        """The state vector of the present pose, which moves with prescribed joints alone."""
+        """The state vector of the present pose, which moves with prescribed joints and the base alone."""
         at, flow = self.moment, self._flow(1.0)
         place_nodes(self.mechanism.tree, flow)
         V = flow.V.real

@@ -16,8 +16,8 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import GEAR_STIFFNESS
 from pliant.model.inputs import Inputs
-from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
-from pliant.structures.loads import base_table
+from pliant.spatial.arrays import STEP, hat
+from pliant.structures.loads import acceleration_of_base, twists_of_base
 from pliant.structures.loop_constraints import DEPENDENT, followers
 from pliant.structures.nodal import instant_balance as balance
 from pliant.structures.nodal.codes import ELEMENT, GROUND
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 BALANCED = 1e-9  # m or rad by which an equilibrium may be missed, part of its own size by which a force
 ROUND_OFF = 1e-14  # part of the largest stiffness that positions of metres leave as noise in forces
-PROBE = 1e-3  # s, of differences of signals; they vary over longer times
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +111,12 @@ class Instant:
         given[self.coordinate_columns[prescribed]] = signals[prescribed, derivative]
         if self.inputs.base_motion is not None:
             place = self.columns.place[self.base]
+            robot, inputs = self.arm.robot, self.inputs
             if derivative == 1:
-                given[place] = self._base_twist(np.array([self.time]))[0]
+                given[place] = twists_of_base(robot, inputs, np.array([self.time]))[0]
             else:
-                weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12 * PROBE)
-                times = self.time + PROBE * np.array([-2.0, -1.0, 1.0, 2.0])
-                given[place] = weights @ self._base_twist(times)
+                given[place] = acceleration_of_base(robot, inputs, self.time)
         return given
-
-    def _base_twist(self, times: Floats) -> Floats:
-        table = base_table(self.arm.robot, self.inputs, times)
-        R = rotation_from_quaternion(table[:, 3:7])
-        return np.concatenate([np.einsum("nji,nj->ni", R, table[:, 7:10]), table[:, 10:]], axis=1)
 
     def _rates(self, at_rest: Derivatives) -> Floats:
         """Rates of the unknowns nearest to the velocities of the state, in the metric of the masses, that fit all."""
