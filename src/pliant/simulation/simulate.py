@@ -18,8 +18,9 @@ from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_o
 from pliant.model.error_estimate import BEST, WORST, checked_accuracy, windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
-from pliant.results.summary import alternating, doubts
+from pliant.results.summary import alternating, doubts, frozen
 from pliant.results.trajectory import Error, Trajectory, indicated_error
+from pliant.robot.joint import WholeJoint
 from pliant.simulation import accuracy as accurate
 from pliant.simulation import deflection_error, sources
 from pliant.simulation.driver import Progress, advance
@@ -105,6 +106,7 @@ def check_samples(until: float, inputs: Inputs) -> None:
 
 
 MOST_REFINED = 2
+FURTHER = 1.001  # steps: rows that lie further apart than one
 FINER = 0.03  # of the error of a run: that of a finer one for the sake of the deflection
 FINEST = 1e-5  # accuracy that runs take by themselves, where arms are so stiff that deflections are small
 
@@ -271,7 +273,7 @@ def simulated_from(
     if isinstance(error, tuple) and not began.last:
         error = indicated_error(model, record, error)
     told = _doubts_of(model)
-    remarks = (*told, *_alternating(model, record))
+    remarks = (*told, *_alternating(model, record), *_frozen(model, record if seen is None else seen, integrator))
     if record.ending.completed and isinstance(model, Arm):
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
@@ -300,6 +302,25 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
         return tuple(alternating(record.time, saved[:, own], joints, largest))
     last = np.full(len(record.last_rates), record.time[-1])
     return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
+
+
+def _frozen(model: Model, seen: Record, integrator: Integrator) -> tuple[str, ...]:
+    """Joints whose rates are not those at which they move, where rows are a step apart."""
+    if not isinstance(model, Arm) or not isinstance(integrator, Gauss) or integrator.order % 4 or len(seen.time) < 2:
+        return ()
+    whole = {joint.name for joint in model.robot.joints if isinstance(joint, WholeJoint)}  # without coordinates
+    names = [
+        "" if prescribed or name.partition(".")[0] in whole else name
+        for name, prescribed in zip(model.joint_names, model.inputs.prescribed)
+    ]
+    own, step = [k for k, name in enumerate(names) if name], integrator.step
+    if not own:
+        return ()
+    inside = max(1, round(step * (len(seen.time) - 1) / float(seen.time[-1] - seen.time[0])))  # rows that a step has
+    time, states = seen.time[::inside], seen.states[::inside]
+    position, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
+    joints = {names[k]: model.robot.freedom(names[k]).unit for k in own}
+    return tuple(frozen(time, position, rates, joints, FURTHER * step))
 
 
 def _with_its_bend(
