@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import BEST, WORST, checked_accuracy, windows
+from pliant.model.error_estimate import BEST, WORST, checked_accuracy, missed_at, windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.results.summary import alternating, doubts, frozen
@@ -23,6 +23,7 @@ from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.robot.joint import WholeJoint
 from pliant.simulation import accuracy as accurate
 from pliant.simulation import deflection_error, sources
+from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
@@ -272,13 +273,19 @@ def simulated_from(
         choices["substitution"] = substitution
     if isinstance(error, tuple) and not began.last:
         error = indicated_error(model, record, error)
+    looked_at = record if seen is None else seen
+    ringing = (*_alternating(model, record), *_frozen(model, looked_at, integrator))
+    if given is not None and record.ending.completed:
+        error = _with_contacts(model, looked_at, error, integrator)
+        if ringing and not isinstance(integrator, IDA) and integrator.method.order > 2:
+            error = None  # what rings is thousands of times more than the tip shows of it
     told = _doubts_of(model)
-    remarks = (*told, *_alternating(model, record), *_frozen(model, record if seen is None else seen, integrator))
+    remarks = (*told, *ringing)
     if record.ending.completed and isinstance(model, Arm):
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
             remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
-        remarks += _of_mesh_and_steps(model, record if seen is None else seen, error, _steps(integrator, record))
+        remarks += _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
@@ -302,6 +309,18 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
         return tuple(alternating(record.time, saved[:, own], joints, largest))
     last = np.full(len(record.last_rates), record.time[-1])
     return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
+
+
+def _with_contacts(model: Model, seen: Record, error: Error, integrator: Integrator) -> Error:
+    """The error of fixed steps, with what they miss where contacts begin and end."""
+    contacts = contacts_of(model)
+    if not contacts or isinstance(integrator, IDA) or not isinstance(model, Arm):
+        return error
+    told = indicated_error(model, seen, error) if isinstance(error, tuple) else error
+    found = switches(contacts, model, seen.time, seen.states)
+    if told is None or not found:
+        return error
+    return replace(told, time=told.time + missed_at(found, seen.time, model.tip(seen.states)[0], integrator.step))
 
 
 def _frozen(model: Model, seen: Record, integrator: Integrator) -> tuple[str, ...]:
