@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 from warnings import warn
 
 import numpy as np
@@ -274,7 +274,7 @@ def simulated_from(
     if isinstance(error, tuple) and not began.last:
         error = indicated_error(model, record, error)
     looked_at = record if seen is None else seen
-    ringing = (*_alternating(model, record), *_frozen(model, looked_at, integrator))
+    ringing = _ringing(model, record, looked_at, integrator)
     if given is not None and record.ending.completed:
         error = _with_contacts(model, looked_at, error, integrator)
         if ringing and not isinstance(integrator, IDA) and integrator.method.order > 2:
@@ -298,48 +298,55 @@ def _doubts_of(model: Model) -> tuple[str, ...]:
     return (*(model.robot.doubts if isinstance(model, Arm) else ()), *getattr(model, "doubts", ()))
 
 
-def _alternating(model: Model, record: Record) -> tuple[str, ...]:
-    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
+def _ringing(model: Model, record: Record, looked_at: Record, integrator: Integrator) -> tuple[str, ...]:
+    """Joints whose rates are made by the steps: they swing from step to step, or are not those at which joints move."""
     if not isinstance(model, Arm) or not len(model.joint_names):
         return ()
-    saved, own = model.layout.part(record.states, "joint_rate"), ~np.array(model.inputs.prescribed, np.bool_)
+    names = [name for name, prescribed in zip(model.joint_names, model.inputs.prescribed) if not prescribed]
+    joints = {name: model.robot.freedom(name).unit for name in names}
+    own = ~np.array(model.inputs.prescribed, np.bool_)
+    swinging = _alternating(model, record, joints, own)
+    if not names or not isinstance(integrator, Gauss) or integrator.order % 4:
+        return swinging
+    return (*swinging, *_frozen(model, looked_at, joints, own, integrator.step))
+
+
+def _alternating(model: Arm, record: Record, joints: dict[str, str], own: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
+    saved = model.layout.part(record.states, "joint_rate")
     largest = np.abs(saved).max(axis=0, initial=0.0)[own]
-    joints = {name: model.robot.freedom(name).unit for name, each in zip(model.joint_names, own) if each}
     if len(record.time) - 1 == record.statistics.get("steps"):
         return tuple(alternating(record.time, saved[:, own], joints, largest))
     last = np.full(len(record.last_rates), record.time[-1])
     return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
 
 
+def _frozen(model: Arm, seen: Record, joints: dict[str, str], own: NDArray[np.bool_], step: float) -> tuple[str, ...]:
+    """Joints whose rates are not those at which they move, where rows are a step apart."""
+    if len(seen.time) < 2:
+        return ()
+    inside = max(1, round(step * (len(seen.time) - 1) / float(seen.time[-1] - seen.time[0])))  # rows that a step has
+    time, states = seen.time[::inside], seen.states[::inside]
+    position, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
+    whole = {joint.name for joint in model.robot.joints if isinstance(joint, WholeJoint)}  # without coordinates
+    if whole:
+        turning = [name.partition(".")[0] not in whole for name in joints]
+        position, rates = position[:, turning], rates[:, turning]
+        joints = {name: unit for (name, unit), each in zip(joints.items(), turning) if each}
+    return tuple(frozen(time, position, rates, joints, FURTHER * step)) if joints else ()
+
+
 def _with_contacts(model: Model, seen: Record, error: Error, integrator: Integrator) -> Error:
     """The error of fixed steps, with what they miss where contacts begin and end."""
     contacts = contacts_of(model)
-    if not contacts or isinstance(integrator, IDA) or not isinstance(model, Arm):
+    if not contacts or isinstance(integrator, IDA):
         return error
+    model = cast(Arm, model)
     told = indicated_error(model, seen, error) if isinstance(error, tuple) else error
     found = switches(contacts, model, seen.time, seen.states)
     if told is None or not found:
         return error
     return replace(told, time=told.time + missed_at(found, seen.time, model.tip(seen.states)[0], integrator.step))
-
-
-def _frozen(model: Model, seen: Record, integrator: Integrator) -> tuple[str, ...]:
-    """Joints whose rates are not those at which they move, where rows are a step apart."""
-    if not isinstance(model, Arm) or not isinstance(integrator, Gauss) or integrator.order % 4 or len(seen.time) < 2:
-        return ()
-    whole = {joint.name for joint in model.robot.joints if isinstance(joint, WholeJoint)}  # without coordinates
-    names = [
-        "" if prescribed or name.partition(".")[0] in whole else name
-        for name, prescribed in zip(model.joint_names, model.inputs.prescribed)
-    ]
-    own, step = [k for k, name in enumerate(names) if name], integrator.step
-    if not own:
-        return ()
-    inside = max(1, round(step * (len(seen.time) - 1) / float(seen.time[-1] - seen.time[0])))  # rows that a step has
-    time, states = seen.time[::inside], seen.states[::inside]
-    position, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
-    joints = {names[k]: model.robot.freedom(names[k]).unit for k in own}
-    return tuple(frozen(time, position, rates, joints, FURTHER * step))
 
 
 def _with_its_bend(
