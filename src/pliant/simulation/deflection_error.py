@@ -113,9 +113,9 @@ def _held(arm: Any) -> Any:
     """The arm without gravity, which would push over links that are straight though it bends them much in the run, and
     with its ball joints and free joints fixed where they start, as they have no coordinates to hold."""
     robot = arm.robot
-    held = robot if robot.loops else replace(robot, joints=tuple(map(_fixed, robot.joints)))
-    if any(held.gravity):
-        held = replace(held, gravity=(0.0, 0.0, 0.0))
+    if robot.loops:  # whose joints are free: without gravity nothing would hold them
+        return arm
+    held = replace(robot, joints=tuple(map(_fixed, robot.joints)), gravity=(0.0, 0.0, 0.0))
     return arm if held == robot else arm.formulation.compile(held)
 
 
