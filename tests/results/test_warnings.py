@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,6 +65,43 @@ def test_rates_that_alternate_are_named(formulation, outputs, tmp_path):
     run.save(tmp_path / "run.nc")
     with pytest.warns(pl.PliantWarning, match="Radau"):
         assert pl.load_trajectory(tmp_path / "run.nc").warnings() == run.warnings()
+
+
+def spun(damping):
+    """A steel strip of 0.1 kg m^2 about its hub, which begins to turn."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    robot = replace(strip, joints=(replace(strip.joints[0], initial_rate=8.0),))
+    return pl.connect(pl.GeometricallyExact(5).compile(robot), pl.JointPD(pl.motions.Hold(0.0), 0.0, damping))
+
+
+@pytest.mark.parametrize("outputs", [1000, 10], ids=["every step saved", "one in ten saved"])
+@pytest.mark.parametrize("order", [4, 8])
+def test_rates_that_stay_though_the_angle_does_not_move_are_named(order, outputs):
+    """R(z) of an even number of stages tends to +1: a damper that stops the hub in microseconds leaves its rate."""
+    with pytest.warns(pl.PliantWarning, match="'hub' is 8 rad/s at the ends of steps near .* Radau"):
+        run = pl.simulate(spun(2e4), 0.1, pl.Gauss(order, STEP), outputs=outputs)
+    assert run.joint_rate[-1, 0] == pytest.approx(8.0, rel=0.01)
+    # at most the momentum of the strip, 8 rad/s x 0.5 kg m^2 and its bending, over the damping
+    assert abs(run.joint_position[-1, 0]) < 1e-3
+    assert not pl.simulate(spun(2e4), 0.1, pl.Radau(5, STEP)).warnings()
+
+
+@pytest.mark.parametrize("order", [4, 8])
+def test_rates_that_steps_resolve_are_those_of_the_angle(order):
+    move = pl.JointPD(pl.motions.Quintic(0.0, 1.0, 0.4), 60.0, 3.0)
+    model = pl.connect(pl.GeometricallyExact(5).compile(pl.load(pl.library.path("steel_strip"))), move)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pl.simulate(model, 0.4, pl.Gauss(order, STEP)).warnings() == []
+
+
+def test_rates_of_ball_joints_have_no_angles_to_be_compared_with():
+    link = pl.FlexibleLink("link", 1.0, section=pl.GeneralSection((300.0, 150.0, 150.0, 3.0, 4.0, 5.0), (0.3,) * 6))
+    ball = pl.joints.SphericalJoint("ball", "base", "link", initial_rate=(1.0, 1.0, 0.0))
+    arm = pl.GeometricallyExact(4).compile(pl.Robot("one", (link,), (ball,)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not any("rate of joint" in each for each in pl.simulate(arm, 0.1, pl.Gauss(4, STEP)).warnings())
 
 
 @pytest.mark.parametrize("rate", [8.0, 100.0])

@@ -16,7 +16,7 @@ from pliant.components.connect import Connected
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run
-from pliant.model.error_estimate import indicated, local_errors
+from pliant.model.error_estimate import AT_CONTACTS, indicated, local_errors, missed_at
 from pliant.model.sampling import Sample
 from pliant.simulation import accuracy as accurate
 from pliant.simulation.law_copies import with_copied_laws
@@ -209,6 +209,70 @@ def test_the_indicated_error_is_that_of_an_oscillator(order: int) -> None:
     true = np.linalg.norm(tip[-1] - [np.cos(rate * time[-1]), np.sin(rate * time[-1]), 0.0])
     assert indicated(time, tip, order, step) == pytest.approx(true, rel=0.05)
     assert np.isnan(indicated(time**2, tip, order, step))  # times that are not evenly apart tell nothing
+
+
+def moved_strip(*parts: object) -> pl.Arm:
+    strip = pl.GeometricallyExact(5).compile(pl.load(pl.library.path("steel_strip")))
+    return pl.connect(strip, pl.JointPD(pl.motions.Quintic(0.0, 1.0, 0.4), 60.0, 3.0), *parts)  # type: ignore[arg-type]
+
+
+def told_and_true(model: pl.Arm, until: float, steps: list[pl.Gauss]) -> list[float]:
+    """Told over true errors of fixed steps; the truth is the same mesh with very many."""
+    times = np.linspace(0.0, until, 41)
+    truth = pl.simulate(model, until, pl.Gauss(6, until / 16384), outputs=times).tip_position
+    runs = [pl.simulate(model, until, each, outputs=times) for each in steps]
+    return [
+        run.error.total / float(np.linalg.norm(run.tip_position - truth, axis=1).max())
+        for run in runs
+        if run.error is not None
+    ]
+
+
+def test_fixed_steps_across_contacts_tell_their_error() -> None:
+    """Of the order of the method alone these would be 2e-2, 1e-2 and 3e-4 of the truth."""
+    wall = pl.Wall("w", pl.At("strip"), (0.0, 0.7, 0.0), (0.0, -1.0, 0.0), 3000.0, 5.0)
+    found = told_and_true(moved_strip(wall), 1.0, [pl.Gauss(4, 5e-3), pl.Gauss(6, 2e-3), pl.Gauss(8, 2e-3)])
+    assert len(found) == 3
+    assert min(found) > 0.1
+    assert max(found) < 10.0
+
+
+def test_fixed_steps_of_high_order_tell_their_error() -> None:
+    """Vibrations that turn by a radian in a step and more are beyond the order of the method."""
+    found = told_and_true(moved_strip(), 0.8, [pl.Gauss(6, 1e-2), pl.Gauss(8, 1e-2), pl.Gauss(8, 4e-3)])
+    assert len(found) == 3
+    assert min(found) > 0.3
+    assert max(found) < 10.0
+
+
+def test_nothing_is_told_of_steps_that_let_a_joint_ring() -> None:
+    strip = pl.load(pl.library.path("steel_strip"))
+    robot = replace(strip, joints=(replace(strip.joints[0], initial_rate=8.0),))
+    held = pl.connect(pl.GeometricallyExact(5).compile(robot), pl.JointPD(pl.motions.Hold(0.0), 0.0, 2e4))
+    with pytest.warns(pl.PliantWarning, match="Radau"):
+        run = pl.simulate(held, 0.1, pl.Gauss(8, 1e-3))
+    assert run.error is None
+
+
+@pytest.mark.parametrize("order", [6, 8])
+def test_what_steps_of_high_order_resolve_is_told_by_their_order(order: int) -> None:
+    """A circle in steps of 0.1 rad: its differences of order p + 1 are chords of 2 sin(0.05), each of the last."""
+    time = 0.05 * np.arange(201)
+    tip = np.stack([np.cos(2.0 * time), np.sin(2.0 * time), 0.0 * time], axis=1)
+    chord, count = 2.0 * np.sin(0.05), 200
+    constant = {6: 1.0 / 20160.0, 8: 1.0 / 5080320.0}[order]
+    assert indicated(time, tip, order, 0.05) == pytest.approx(constant * count * chord ** (order + 1), rel=0.5)
+
+
+def test_steps_in_which_contacts_begin_add_to_the_error() -> None:
+    """At 1 m/s, stopped to 0.5 m/s: the way of a step of 10 ms, 1e-2 m, and its change, 5e-3 m, by AT_CONTACTS."""
+    time = 0.01 * np.arange(101)
+    tip = np.stack([np.minimum(time, 0.5) + 0.5 * np.maximum(time - 0.5, 0.0), 0.0 * time, 0.0 * time], axis=1)
+    assert missed_at((), time, tip, 0.01) == 0.0
+    assert missed_at((0.5,), time, tip, 0.01) == pytest.approx(AT_CONTACTS * np.sqrt(1e-2 * 5e-3))
+    # rows ten steps apart show a tenth of the change at most
+    rough = missed_at((0.5,), time[::10], tip[::10], 0.01)
+    assert rough == pytest.approx(AT_CONTACTS * np.sqrt(1e-2 * 5e-4))
 
 
 @pytest.mark.parametrize("order", [2, 4])

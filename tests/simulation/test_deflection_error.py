@@ -124,6 +124,46 @@ def test_clamped_arms_are_looked_at_too() -> None:
     assert any(each.startswith("load 'shaker' changes faster") for each in said)
 
 
+def soft(joint: object, stiffness: float) -> pl.Robot:
+    """A link of 1 m and 0.3 kg under gravity, which bends by radians where it is held and EI = 0.05 N m^2."""
+    section = pl.GeneralSection((300.0, 150.0, 150.0, *(stiffness,) * 3), (0.3, 0.3, 0.3, 2e-3, 2e-3, 2e-3))
+    return pl.Robot("soft", (pl.FlexibleLink("link", 1.0, section=section),), (joint,), gravity=(0.0, 0.0, -9.81))  # type: ignore[arg-type]
+
+
+BALL = pl.joints.SphericalJoint("j", "base", "link", initial_rate=(1.0, 1.0, 0.0))
+HINGE = pl.RevoluteJoint("j", "base", "link", axis=(0.0, 1.0, 0.0), damping=0.01)
+
+
+@pytest.mark.parametrize(
+    ("joint", "stiffness", "coarse"),
+    [(BALL, 1.0, pl.PoseElement(2)), (BALL, 0.05, pl.PoseElement(4)), (HINGE, 0.05, pl.GeometricallyExact(2))],
+    ids=["ball, 2 elements", "ball, large bends", "hinge, large bends"],
+)
+def test_coarse_meshes_behind_ball_joints_and_in_large_bends_say_so(
+    joint: object, stiffness: float, coarse: object
+) -> None:
+    """Gravity bends links that are straight at the start: their modes there, with it, may have no frequency at all."""
+    times = np.linspace(0.0, 1.0, 41)
+    robot = soft(joint, stiffness)
+    fine = pl.simulate(pl.GeometricallyExact(6, 8).compile(robot), 1.0, pl.Gauss(4, 2e-3), outputs=times)
+    run = pl.simulate(coarse.compile(robot), 1.0, pl.Gauss(2, 1e-3), outputs=times)  # type: ignore[attr-defined]
+    assert np.linalg.norm(run.tip_position - fine.tip_position, axis=1).max() > 0.05
+    assert any(each.startswith(COARSE) for each in run.warnings())
+    assert not any(each.startswith(COARSE) for each in fine.warnings())
+
+
+def test_ball_joints_are_held_as_they_are_turned_at_the_start() -> None:
+    """The modes of a link on a ball joint are those of the clamped link, however it hangs and whatever it weighs."""
+    turned = replace(BALL, rotation=(0.6, 0.0, 0.8, 0.0), initial_rotation=(0.8, 0.0, 0.0, 0.6))
+    ball, clamp = (
+        resolution(pl.GeometricallyExact(3).compile(soft(each, 1.0)))
+        for each in (turned, pl.FixedJoint("j", "base", "link"))
+    )
+    assert ball is not None
+    assert clamp is not None
+    np.testing.assert_allclose(ball.frequency, clamp.frequency, rtol=1e-6)
+
+
 def test_an_arm_at_rest_has_no_deflection_to_be_wrong_about() -> None:
     assert pl.simulate(pl.PoseElement(1).compile(ROBOT), 0.2, pl.Gauss(order=2, step=1e-3)).warnings() == []
 

@@ -123,7 +123,8 @@ def warn(trajectory: Trajectory) -> list[str]:
     """What a careful user should know before trusting the numbers; empty when all is well.
 
     Early ending, an energy ledger that does not balance, a mesh too coarse for the motion, joint rates that alternate
-    from step to step, values of the robot and tables of motions that are hardly meant so.
+    from step to step or are not those of the positions, values of the robot and tables of motions that are hardly meant
+    so.
     """
     warnings = _known_at_once(trajectory)
     return [*warnings, *_inconsistent(trajectory)] if trajectory.of_arm else warnings
@@ -208,6 +209,33 @@ def alternating(time: Array, rates: Array, joints: Mapping[str, str], of_run: Ar
                 f" t = {time[at]:.3g} s, by the step and not by the arm: something stiff is damped faster than a step"
                 " resolves; shorten the step, or use an integrator that damps it, Radau"
             )
+
+
+def frozen(time: Array, position: Array, rates: Array, joints: Mapping[str, str], longest: float) -> Iterator[str]:
+    """Joints whose rates (n, joints) at the ends of consecutive steps stay on one side of what positions change by.
+
+    In a step that resolves the motion the rate passes its mean. Gauss collocation of orders 4 and 8 turns what decays
+    at once by whole cycles instead: the rate stays as it was. Rows further apart than ``longest`` are no steps.
+    """
+    if len(time) <= TURNS_IN_A_ROW:
+        return
+    widths = time[1:] - time[:-1]
+    mean = (position[1:] - position[:-1]) / widths[:, None]
+    from_begin, from_end = rates[:-1] - mean, rates[1:] - mean
+    least = SWING_THAT_MATTERS * np.maximum(rates.max(axis=0), -rates.min(axis=0)) + ERROR_FLOOR
+    for k in np.flatnonzero((from_begin * from_end).max(axis=0) > least * least).tolist():
+        one, other, within = from_begin[:, k], from_end[:, k], widths <= longest
+        for side in (np.minimum(one, other) * within, -np.maximum(one, other) * within):
+            in_a_row = np.lib.stride_tricks.sliding_window_view(side, TURNS_IN_A_ROW).min(axis=1)
+            at = int(np.argmax(in_a_row))
+            if in_a_row[at] > least[k]:
+                name, unit = list(joints.items())[k]
+                yield (
+                    f"the rate of joint '{name}' is {rates[at, k]:.2g} {unit}/s at the ends of steps near"
+                    f" t = {time[at]:.3g} s, but its position changes by {mean[at, k]:.2g} {unit}/s: something stiff is"
+                    " damped faster than a step resolves; shorten the step, or use an integrator that damps it, Radau"
+                )
+                break
 
 
 def _drifts(trajectory: Trajectory) -> bool:

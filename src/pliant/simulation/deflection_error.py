@@ -10,7 +10,7 @@ every compiled arm.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -24,7 +24,8 @@ from pliant.model.error_estimate import SLOWED, ErrorEstimate
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
 from pliant.robot import FlexibleLink, RigidLink
-from pliant.robot.joint import WholeJoint
+from pliant.robot.axes import IDENTITY
+from pliant.robot.joint import FixedJoint, Joint, WholeJoint
 
 T = TypeVar("T")
 
@@ -97,14 +98,36 @@ def _compared(arm: Any) -> Resolution | None:
     flexible = any(isinstance(link, FlexibleLink) for link in arm.robot.links)
     if finer is None or not flexible or not hasattr(arm, "by") or arm.layout.size > MOST_STATES:
         return None
-    own, static = _held_modes(arm)
-    better, better_static = _held_modes(arm.by(finer))
+    held = _held(arm)
+    own, static = _held_modes(held)
+    better, better_static = _held_modes(held.by(finer))
     count = min(len(own), len(better), MOST_MODES)
     own, better = own[:count], better[:count]
     off = np.maximum.accumulate(np.abs(own - better) / np.minimum(own, better))
     size = float(np.linalg.norm(better_static))
     missing = float(np.linalg.norm(static - better_static)) / size if size > 0.0 else 0.0
     return Resolution(np.minimum(own, better), off, missing)
+
+
+def _held(arm: Any) -> Any:
+    """The arm without gravity, which would push over links that are straight though it bends them much in the run, and
+    with its ball joints and free joints fixed where they start, as they have no coordinates to hold."""
+    robot = arm.robot
+    if robot.loops:  # whose joints are free: without gravity nothing would hold them
+        return arm
+    held = replace(robot, joints=tuple(map(_fixed, robot.joints)), gravity=(0.0, 0.0, 0.0))
+    return arm if held == robot else arm.formulation.compile(held)
+
+
+def _fixed(joint: Joint) -> Joint:
+    if not isinstance(joint, WholeJoint):
+        return joint
+    kept = {each.name: getattr(joint, each.name) for each in fields(FixedJoint)}
+    a, b = joint.rotation, getattr(joint, "initial_rotation", IDENTITY)
+    x, y = np.array(a[1:]), np.array(b[1:])
+    vector = a[0] * y + b[0] * x + np.cross(x, y)
+    turned = float(a[0] * b[0] - x @ y), *vector.tolist()
+    return FixedJoint(**kept | {"rotation": turned})
 
 
 def _held_modes(arm: Arm) -> tuple[Array, Array]:
@@ -120,8 +143,8 @@ def _held_modes(arm: Arm) -> tuple[Array, Array]:
         signals[:, :, 0] = q
         return signals
 
-    # of loops too many joints would be held, and ball joints have no coordinates of their own
-    closed = bool(arm.robot.loops) or any(isinstance(joint, WholeJoint) for joint in arm.robot.joints)
+    # of loops too many joints would be held
+    closed = bool(arm.robot.loops)
     held = Inputs.none(n) if closed else replace(Inputs.none(n), prescribed=(True,) * n, joint_signals=stay)
     small = arm.linearise(arm.initial_state(q, np.zeros(n)), held, 0.0)
     K, M = 0.5 * (small.K + small.K.T), 0.5 * (small.M + small.M.T)

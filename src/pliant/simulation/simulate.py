@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 from warnings import warn
 
 import numpy as np
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import BEST, WORST, checked_accuracy, windows
+from pliant.model.error_estimate import BEST, WORST, checked_accuracy, missed_at, windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
-from pliant.results.summary import alternating, doubts
+from pliant.results.summary import alternating, doubts, frozen
 from pliant.results.trajectory import Error, Trajectory, indicated_error
+from pliant.robot.joint import WholeJoint
 from pliant.simulation import accuracy as accurate
 from pliant.simulation import deflection_error, sources
+from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
@@ -105,6 +107,7 @@ def check_samples(until: float, inputs: Inputs) -> None:
 
 
 MOST_REFINED = 2
+FURTHER = 1.001  # steps: rows that lie further apart than one
 FINER = 0.03  # of the error of a run: that of a finer one for the sake of the deflection
 FINEST = 1e-5  # accuracy that runs take by themselves, where arms are so stiff that deflections are small
 
@@ -270,13 +273,19 @@ def simulated_from(
         choices["substitution"] = substitution
     if isinstance(error, tuple) and not began.last:
         error = indicated_error(model, record, error)
+    looked_at = record if seen is None else seen
+    ringing = _ringing(model, record, looked_at, integrator)
+    if given is not None and record.ending.completed:
+        error = _with_contacts(model, looked_at, error, integrator)
+        if ringing and not isinstance(integrator, IDA) and integrator.method.order > 2:
+            error = None  # what rings is thousands of times more than the tip shows of it
     told = _doubts_of(model)
-    remarks = (*told, *_alternating(model, record))
+    remarks = (*told, *ringing)
     if record.ending.completed and isinstance(model, Arm):
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
             remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
-        remarks += _of_mesh_and_steps(model, record if seen is None else seen, error, _steps(integrator, record))
+        remarks += _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
@@ -289,17 +298,55 @@ def _doubts_of(model: Model) -> tuple[str, ...]:
     return (*(model.robot.doubts if isinstance(model, Arm) else ()), *getattr(model, "doubts", ()))
 
 
-def _alternating(model: Model, record: Record) -> tuple[str, ...]:
-    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
+def _ringing(model: Model, record: Record, looked_at: Record, integrator: Integrator) -> tuple[str, ...]:
+    """Joints whose rates are made by the steps: they swing from step to step, or are not those at which joints move."""
     if not isinstance(model, Arm) or not len(model.joint_names):
         return ()
-    saved, own = model.layout.part(record.states, "joint_rate"), ~np.array(model.inputs.prescribed, np.bool_)
+    names = [name for name, prescribed in zip(model.joint_names, model.inputs.prescribed) if not prescribed]
+    joints = {name: model.robot.freedom(name).unit for name in names}
+    own = ~np.array(model.inputs.prescribed, np.bool_)
+    swinging = _alternating(model, record, joints, own)
+    if not names or not isinstance(integrator, Gauss) or integrator.order % 4:
+        return swinging
+    return (*swinging, *_frozen(model, looked_at, joints, own, integrator.step))
+
+
+def _alternating(model: Arm, record: Record, joints: dict[str, str], own: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
+    saved = model.layout.part(record.states, "joint_rate")
     largest = np.abs(saved).max(axis=0, initial=0.0)[own]
-    joints = {name: model.robot.freedom(name).unit for name, each in zip(model.joint_names, own) if each}
     if len(record.time) - 1 == record.statistics.get("steps"):
         return tuple(alternating(record.time, saved[:, own], joints, largest))
     last = np.full(len(record.last_rates), record.time[-1])
     return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
+
+
+def _frozen(model: Arm, seen: Record, joints: dict[str, str], own: NDArray[np.bool_], step: float) -> tuple[str, ...]:
+    """Joints whose rates are not those at which they move, where rows are a step apart."""
+    if len(seen.time) < 2:
+        return ()
+    inside = max(1, round(step * (len(seen.time) - 1) / float(seen.time[-1] - seen.time[0])))  # rows that a step has
+    time, states = seen.time[::inside], seen.states[::inside]
+    position, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
+    whole = {joint.name for joint in model.robot.joints if isinstance(joint, WholeJoint)}  # without coordinates
+    if whole:
+        turning = [name.partition(".")[0] not in whole for name in joints]
+        position, rates = position[:, turning], rates[:, turning]
+        joints = {name: unit for (name, unit), each in zip(joints.items(), turning) if each}
+    return tuple(frozen(time, position, rates, joints, FURTHER * step)) if joints else ()
+
+
+def _with_contacts(model: Model, seen: Record, error: Error, integrator: Integrator) -> Error:
+    """The error of fixed steps, with what they miss where contacts begin and end."""
+    contacts = contacts_of(model)
+    if not contacts or isinstance(integrator, IDA):
+        return error
+    model = cast(Arm, model)
+    told = indicated_error(model, seen, error) if isinstance(error, tuple) else error
+    found = switches(contacts, model, seen.time, seen.states)
+    if told is None or not found:
+        return error
+    return replace(told, time=told.time + missed_at(found, seen.time, model.tip(seen.states)[0], integrator.step))
 
 
 def _with_its_bend(

@@ -86,13 +86,13 @@ def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
         style.legend_beside(axes)
 
 
-def _band(axes: Axes, points: Array, radius: float) -> None:
+def _band(axes: Axes, points: Array, radius: float, label: str) -> None:
     """The strip in which the path lies if it is nowhere further off than its estimated error."""
     along = np.gradient(points, axis=0)
     across = np.stack([-along[:, 1], along[:, 0]], axis=1)
     across *= radius / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
     around = np.concatenate([points + across, (points - across)[::-1]])
-    axes.fill(*around.T, color=style.FAINT, linewidth=0.0, alpha=0.6, zorder=0, label="estimated error")
+    axes.fill(*around.T, color=style.FAINT, linewidth=0.0, alpha=0.6, zorder=0, label=label)
 
 
 def _tip_path(figure: FigureBase, trajectory: Trajectory, link: str | None) -> None:
@@ -102,7 +102,8 @@ def _tip_path(figure: FigureBase, trajectory: Trajectory, link: str | None) -> N
     axes = style.map_axes(figure, projection, tip, zoom=0.8, ticks=3)
     points, colors = projection.of(tip), style.time_colors(time)
     if projection.planar and trajectory.error is not None and np.isfinite(trajectory.error.total):
-        _band(axes, points, trajectory.error.total)
+        known = np.isfinite(trajectory.error.space)
+        _band(axes, points, trajectory.error.total, "estimated error" + ("" if known else " of the steps"))
     axes.plot(*points[:1].T, marker="o", markersize=5.5, color=colors.to_rgba(time[0]), zorder=3)
     ends = np.unique(np.linspace(0, len(time) - 1, SHADES + 1).astype(int))
     for first, last in pairwise(ends):
@@ -168,7 +169,8 @@ def _doubt(trajectory: Trajectory) -> str:
     largest = float(np.linalg.norm(trajectory.tip_deflection, axis=1).max(initial=0.0))
     if error is None or not np.isfinite(error.total) or not 0.0 < largest < error.total:
         return ""
-    return f"\nnot resolved: tips are off by up to {error.total:.1g} m"
+    by = "" if np.isfinite(error.space) else ", by the steps alone"
+    return f"\nnot resolved: tips are off by up to {error.total:.1g} m{by}"
 
 
 def _stress(axes: Axes, trajectory: Trajectory) -> None:
