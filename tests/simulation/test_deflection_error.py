@@ -190,3 +190,11 @@ def test_scenarios_that_nobody_chose_are_not_wrong_in_silence(seed: int) -> None
     found = answer(drawn(seed))
     assert not found.silent
     assert found.error > 0.01 or not found.warnings
+
+
+def test_mechanisms_without_gravity_have_no_static_deflection_to_be_off() -> None:
+    """A parallelogram of fine enough links was told to be 100 % off: nothing holds it where its joints are free."""
+    robot = replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, 0.0, 0.0))
+    law = pl.JointPD(pl.motions.Quintic(0.0, 0.6, 0.4), stiffness=100.0, damping=6.0, joints=["right_drive"])
+    run = pl.simulate(pl.connect(pl.GeometricallyExact(5).compile(robot), law), 0.3, pl.Gauss(4, 2e-3))
+    assert not run.warnings()

@@ -158,8 +158,10 @@ def _held_modes(arm: Arm) -> tuple[Array, Array]:
     stiff = K + shift * M
     inverse = eigh(M, stiff, eigvals_only=True)[::-1]
     squares = 1.0 / inverse[inverse > 1e-14 * inverse[0]] - shift
-    found = np.sqrt(squares[squares > shift]) / (2.0 * np.pi)
-    return np.asarray(found), np.asarray(tip @ np.linalg.solve(stiff, tip.T))
+    found = np.asarray(np.sqrt(squares[squares > shift]) / (2.0 * np.pi))
+    if len(found) < len(squares):  # what meets no stiffness has no static deflection
+        return found, np.zeros((3, 3))
+    return found, np.asarray(tip @ np.linalg.solve(stiff, tip.T))
 
 
 @dataclass(frozen=True)
