@@ -54,6 +54,7 @@ SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 REMEMBERED = 0.03  # the least contraction of the last step that is believed of this one before it shows its own
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
+LATE = 6  # iterations after which every change of a joint law counts
 CIRCLING = 14  # iterations after which joint rates go slowly
 LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
@@ -283,10 +284,10 @@ def predict(method, state, stages, last):
 
 
 @inline_kernel
-def solve_stages(plant, scheme, state, solver, tables, h):
+def solve_stages(plant, scheme, state, solver, tables, h, noise):
     """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step).
 
-    tables: see `evaluate`.
+    tables: see `evaluate`; noise: what rounding leaves of the energies of the arm, more than a very short step exchanges.
     """
     method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
     stages, frozen, factors = solver.stages, solver.frozen, solver.factors
@@ -310,7 +311,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     size = np.inf
     orient = control.orient
     for n in range(control.max_iterations * (2 if lines > first_bent else 1)):  # what joints do may change often
-        slowly = n >= CIRCLING
+        late, slowly = n >= LATE, n >= CIRCLING
         residual, flow = evaluate(plant, method, state, stages, tables, h, orient)
         if not np.isfinite(residual + flow):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
@@ -324,6 +325,9 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             return CONVERGED, residual
         if size < ROUND_OFF and contraction > SLOW:
             return CONVERGED, residual  # nothing but round-off is left to gain
+        rounded = size <= control.displacement and previous < np.inf and contraction > SLOW
+        if lawful and rounded and abs(residual) <= noise:
+            return CONVERGED, residual
         if renew:
             if renewals == MAX_RENEWALS:
                 break
@@ -337,7 +341,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             size = np.inf
             contraction = 1.0
         if lawful:
-            changed = renew_pivots(plant, spectrum, stages, tables[0], frozen, factors, h)
+            changed = renew_pivots(plant, spectrum, solver, tables[0], h, late)
             joined = joined and not changed
         if not joined:
             if (moving or renewals > 0 or changed) and not join_links(plant, spectrum, state, stages, frozen, factors):
@@ -347,7 +351,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             joined = True
             answered = False
         if lines > first_bent:
-            bent = set_apart(plant.joints, stages, frozen, factors, h, slowly)
+            bent = set_apart(plant.joints, solver, h, late, slowly)
             if bent and not answered:
                 answer_some(plant, spectrum, factors, solver.inc, solver.beside, first_bent, lines)
                 answered = True
@@ -364,7 +368,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
         if previous < np.inf:
             contraction = min(1.0, max(size / previous, 1e-4))
             # where laws of joints have just changed, they were the reason
-            if contraction > SLOW and size > ROUND_OFF and not changed and not bent:
+            if contraction > SLOW and size > ROUND_OFF and not changed and (not bent or (late and renewals < 2)):
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
         orient = control.orient and size * control.gravity_gain * h * h > SEEN * control.displacement
