@@ -287,7 +287,7 @@ def predict(method, state, stages, last):
 def solve_stages(plant, scheme, state, solver, tables, h, noise):
     """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step).
 
-    tables: see `evaluate`; noise: what rounding leaves of the energies of the arm, more than a very short step exchanges.
+    tables: see `evaluate`; noise: rounding of the energies of the arm, which may be all that a short step leaves.
     """
     method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
     stages, frozen, factors = solver.stages, solver.frozen, solver.factors

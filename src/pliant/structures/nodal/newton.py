@@ -12,7 +12,16 @@ from pliant.mechanics.joint_laws import SAME_SLOPE, SMOOTHING, STATIC, STOP_STIF
 from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
-from pliant.structures.nodal.balance import EPSILON, EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
+from pliant.structures.nodal.balance import (
+    EPSILON,
+    EXCHANGE,
+    FLOOR,
+    SCALE,
+    SUMS,
+    balance_joints,
+    balance_nodes,
+    unbalanced,
+)
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.joint_laws import effort_size
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
