@@ -55,6 +55,7 @@ REMEMBERED = 0.03  # the least contraction of the last step that is believed of 
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
 LATE = 6  # iterations after which every change of a joint law counts
+STALLED = 2  # iterations that gain little, below the tolerance, after which what is left is rounding
 CIRCLING = 14  # iterations after which joint rates go slowly
 LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
@@ -296,7 +297,8 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
     lawful = plant.joints.active.shape[0] > 0
     changed = bent = answered = False
     first_bent, lines = plant.relations.taken.shape[0], solver.beside.change.shape[1]
-    renewals = 0
+    bending = lines > first_bent
+    renewals = stalled = 0
     renew = abs(h - memory[0]) > 1e-9 * h
     if memory[4] >= LIFE and not renew:  # at the stages of the last step, before the predictor moves them
         if not factorise(plant, spectrum, frozen, factors, stages, h):
@@ -310,8 +312,8 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
     contraction = max(memory[1], REMEMBERED)
     size = np.inf
     orient = control.orient
-    for n in range(control.max_iterations * (2 if lines > first_bent else 1)):  # what joints do may change often
-        late, slowly = n >= LATE, n >= CIRCLING
+    for n in range(control.max_iterations * (2 if bending else 1)):  # what joints do may change often
+        late, slowly = bending and n >= LATE, n >= CIRCLING
         residual, flow = evaluate(plant, method, state, stages, tables, h, orient)
         if not np.isfinite(residual + flow):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
@@ -325,9 +327,10 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
             return CONVERGED, residual
         if size < ROUND_OFF and contraction > SLOW:
             return CONVERGED, residual  # nothing but round-off is left to gain
-        rounded = size <= control.displacement and previous < np.inf and contraction > SLOW
-        if lawful and rounded and abs(residual) <= noise:
-            return CONVERGED, residual
+        if bending and contraction > SLOW and size <= control.displacement and abs(residual) <= noise:
+            stalled += 1
+            if stalled == STALLED:
+                return CONVERGED, residual
         if renew:
             if renewals == MAX_RENEWALS:
                 break
@@ -350,7 +353,7 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
                 answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
             joined = True
             answered = False
-        if lines > first_bent:
+        if bending:
             bent = set_apart(plant.joints, solver, h, late, slowly)
             if bent and not answered:
                 answer_some(plant, spectrum, factors, solver.inc, solver.beside, first_bent, lines)
