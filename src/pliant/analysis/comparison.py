@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pliant.analysis.modes import modes
+from pliant.analysis.modes import modes_of_mesh
 from pliant.analysis.state_from import CarriedState
 from pliant.components.connect import connect
 from pliant.components.motions import Hold
@@ -229,7 +229,7 @@ def frequencies(arm: Arm, robot: Robot) -> Array:
     try:
         held = [PrescribedMotion(name, Hold(robot.freedom(name).law.initial_position)) for name in names]
         model = connect(bare, *held)
-        found = modes(model, equilibrium(model).state, 2 * FREQUENCIES)
+        found = modes_of_mesh(model, equilibrium(model).state, 2 * FREQUENCIES)
     except InvalidInput:
         return np.zeros(0)
     still = NO_FREQUENCY * found.frequency.max(initial=0.0)  # what nothing holds moves without stiffness

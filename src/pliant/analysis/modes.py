@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, tell
 from pliant.mechanics.dense_algebra import on_one_core, unit_masses
 from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
 from pliant.progress import report
 from pliant.results.observables import AXES
+from pliant.simulation.deflection_error import resolution
 from pliant.simulation.equilibrium import equilibrium
 from pliant.simulation.start import checked_state, consistent_start
 
@@ -211,6 +212,12 @@ class Modes:
     model: Arm = field(repr=False)
     small: SecondOrder = field(repr=False)
     vectors: Complex = field(repr=False)
+    resolved_up_to: float = np.inf  # Hz: from there on the mesh has the modes of the arm elsewhere than a finer one
+
+    @property
+    def resolved(self) -> NDArray[np.bool_]:
+        """Which modes lie where the mesh can surely be believed."""
+        return np.asarray(self.frequency < self.resolved_up_to)
 
     def states(self, mode: int, amplitude: float = 0.1, frames: int = 25) -> Array:
         """States (frames, size) over one cycle of a mode, first and last equal.
@@ -289,8 +296,25 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
     By default about the undeformed arm at its initial joint positions, or about the steady turn where prescribed joints
     turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion;
     feedback, springs, gears and walls that touch count. About a state that moves or accelerates these are the momentary
-    modes of deviations from its motion. Inputs are those of ``time``.
+    modes of deviations from its motion. Inputs are those of ``time``. It warns of modes that
+    the mesh does not resolve; see ``resolved``.
     """
+    found = modes_of_mesh(model, state, count, time)
+    doubtful = np.flatnonzero(~found.resolved)
+    if len(doubtful):
+        first = int(doubtful[0])
+        tell(
+            [
+                f"mode {first + 1} at {found.frequency[first]:.4g} Hz and those beyond may not be resolved: a finer mesh"
+                f" has one at {found.resolved_up_to:.4g} Hz that this one has elsewhere; raise the degree or the number"
+                " of elements"
+            ]
+        )
+    return found
+
+
+def modes_of_mesh(model: Arm, state: Array | None, count: int, time: float = 0.0) -> Modes:
+    """The same, whether or not a finer mesh has them."""
     refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
@@ -307,7 +331,9 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
     largest = flat[np.arange(len(values)), np.abs(flat).argmax(axis=1)]
     frequency = np.abs(values.imag) / (2 * np.pi)
     ratio = -values.real / np.maximum(np.abs(values), 1e-300)
-    return Modes(values, frequency, ratio, shape / largest[:, None, None], model, small, vectors / largest)
+    known = resolution(model)
+    limit = np.inf if known is None else known.limit
+    return Modes(values, frequency, ratio, shape / largest[:, None, None], model, small, vectors / largest, limit)
 
 
 def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:

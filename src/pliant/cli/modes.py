@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,16 @@ from pliant.whole_file import refuse_existing, refuse_suffix
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import Modes
+    from pliant.model.state import Array
 
 AGREEING = 0.01  # part of a frequency
+
+
+def _modes(model: pl.Arm, at: Array, count: int) -> Modes:
+    """Which of them a finer mesh does not have is said below, mode by mode."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.PliantWarning)
+        return pl.modes(model, at, count)
 
 
 def unresolved_modes(found: Modes, drives: given.Drives, state: str) -> str:
@@ -36,7 +45,7 @@ def unresolved_modes(found: Modes, drives: given.Drives, state: str) -> str:
             model, at = given.model_and_state(finer.compile(robot), drives, state)
         except InvalidInput:
             return ""
-        doubtful = found.unresolved(pl.modes(model, at, 2 * len(found.frequency) + 6), AGREEING)
+        doubtful = found.unresolved(_modes(model, at, 2 * len(found.frequency) + 6), AGREEING)
     if not doubtful:
         return ""
     words = ", ".join(str(k + 1) for k in doubtful)
@@ -85,7 +94,7 @@ def modes(
     drives = given.joint_drives(arm.robot, [], pd or [], hold)
     model, at = given.model_and_state(arm, drives, state)
     with progress_after_a_second("solving for the modes"):
-        found = pl.modes(model, at, count)
+        found = _modes(model, at, count)
     screen = output()
     given.say_substitutions(model, found.small)
     columns = ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")

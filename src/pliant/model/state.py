@@ -118,13 +118,17 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Ending:
-    """Why, when and where a run stopped, and what to try; the ``exception`` of a user's function with its traceback."""
+    """Why, when and where a run stopped, and what to try; the ``exception`` of a user's function with its traceback.
+
+    ``shaken``: by sampled control whose answers grow from sample to sample.
+    """
 
     cause: Cause
     time: float
     place: str = ""
     remedy: str = ""
     exception: Exception | None = field(default=None, compare=False, repr=False)
+    shaken: bool = field(default=False, compare=False, repr=False)
 
     @property
     def completed(self) -> bool:

@@ -16,7 +16,7 @@ not good enough is the trial of the next one, and a trial that is good enough is
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import ceil, inf, log, nan
 from typing import Any
@@ -42,6 +42,7 @@ from pliant.simulation.trials import (
     ROUNDING,
     STENCIL,
     UNKNOWN_DECAY,
+    Found,
     Row,
     SearchProgress,
     Stopped,
@@ -49,6 +50,7 @@ from pliant.simulation.trials import (
     apart,
     decay,
     decay_for_more_steps,
+    is_rough,
     kept_rows,
     order_seen,
     ringing,
@@ -63,9 +65,10 @@ EASY = 1e-3  # accuracy below which the first trial has more steps
 HIGHEST, LOWER = 6, 4  # orders in time; the lower one where little is asked, or control is sampled in short steps
 MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
+MOST_SHAKEN = 3  # trials that control shakes until they end: no mesh and no steps will help
 MOST_TRIES = 6  # to reach what was foretold
 TIME_SHARE, SHARE = 0.55, 0.55  # parts of the accuracy that steps and mesh may take
-WITHIN = 0.85  # of the accuracy: told error of a run that is good enough
+WITHIN, WITHIN_ROUGH = 0.85, 0.6  # of the accuracy: told error of a run that is good enough; of rough motions
 SURE_MESH = 0.3  # of the accuracy: error of a mesh that need not be looked at again with RESEEN[0] times more steps
 RESEEN = 6.0, 12.0  # times more steps with which meshes are looked at again; whatever their error seemed to be
 BEYOND = 1.4  # times the distance to the next mesh that the error of a mesh may be
@@ -73,10 +76,7 @@ NEARLY = 8.0  # times the accuracy: error of a trial with which a run on the nex
 SURE_ORDER = 1.5  # by which errors decay with the steps, whatever the method has, where nothing is shown
 SLOW, FASTEST = 1.0, 2.5  # orders that are believed: fast waves that are not resolved decay slowly
 RESOLVED = 3.6  # the same where it is seen what is not resolved
-HIDDEN_TOLD, HIDDEN_MOST = (
-    0.6,
-    4.0,
-)  # times the vibrations that steps do not follow: the error told of them, and the most
+HIDDEN_TOLD, HIDDEN_MOST = 0.6, 4.0  # times the vibrations that steps do not follow: the error told, and the most
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
@@ -95,20 +95,6 @@ MOST_SHOWN = 8192  # steps at whose ends a trial is looked at
 EXACT = Gauss().energy_tolerance
 USUAL = 1e-3  # accuracy of runs for which none is asked
 STOPS = (Cause.CONTROLLER, Cause.INTERRUPTED, Cause.INPUT)
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A run of the accuracy that was asked for: by which model, from where, with which steps and error."""
-
-    model: Model
-    start: Array
-    record: Record
-    integrator: Gauss | Radau
-    error: ErrorEstimate
-    trials: int
-    lengths: str = ""  # of steps that are not all of one length
-    followed: float = 0.0  # length of steps that are known to follow all sources
 
 
 Plan = tuple[int, float, Trial]  # a mesh, steps in a base step, and the trial that foretells them
@@ -153,7 +139,10 @@ class Search:
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.contacts = contacts_of(model)
+        self.rough = is_rough(model, bool(self.contacts))
+        self.within = (WITHIN_ROUGH if self.rough else WITHIN) * accuracy
         self.followed = 0.0  # length of steps that are known to follow all sources
+        self.shaken = 0  # trials that ended because of control which is not stable
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -252,7 +241,8 @@ class Search:
                     raise
                 row.unfit = True
                 return None
-            if record.ending.cause in STOPS:
+            self.shaken += record.ending.shaken
+            if record.ending.cause in STOPS or self.shaken == MOST_SHAKEN:
                 raise Stopped(row, mean, record)
             if self.rings and not rang:
                 self.damp()
@@ -344,7 +334,7 @@ class Search:
             ratio = min(ratio, fine.suspected / max(coarse.suspected, ROUNDING))
         # a slow decay where the distance says that tips show less than the error, or a trial is too coarse to tell
         seen, far = fine.hidden == fine.hidden, part < 0.9 / FAR
-        usual = SURE_ORDER if far or coarse.blind(distance) else RESOLVED if seen else FASTEST
+        usual = SURE_ORDER if far or self.rough or coarse.blind(distance) else RESOLVED if seen else FASTEST
         fast, slow = (
             told_by(distance, float(min(max(ratio, part**order), part**SLOW)))
             for order in (min(usual, self.usual_order), SLOW)
@@ -431,7 +421,7 @@ class Search:
             # distances say more than one trial shows, but rather too much
             known = bool(row.before(mean)) or mean in self.in_time
             mesh = self.space if self.space == self.space else SHARE * self.accuracy
-            if known and self.told(row, trial) + mesh <= WITHIN * self.accuracy:
+            if known and self.told(row, trial) + mesh <= self.within:
                 return level, mean, trial
             self.progress.foreseen = mean * len(steps.shares) * (error / aim) ** (1.0 / order)
             hoped, needed = mean * (error / aim) ** (1.0 / order), mean * (1.0 + error / aim) ** (1.0 / sure)
@@ -555,9 +545,9 @@ def _found(search: Search) -> Found:
             continue
         if both:
             time, search.space = search.told_of_both(trial, run)
-            if time + search.space <= WITHIN * accuracy:
+            if time + search.space <= search.within:
                 break
-            if time > WITHIN * accuracy and level <= CHEAP:  # whatever the mesh: more steps, on the next one
+            if time > search.within and level <= CHEAP:  # whatever the mesh: more steps, on the next one
                 search.in_time[run.mean] = time
                 plan = search.planned(level, needed)
                 continue
@@ -567,7 +557,7 @@ def _found(search: Search) -> Found:
         told = search.told(row, run)
         time = told if told == told else SHOWN * run.shown if needed == mean else time
         space = search.space if search.space == search.space else 0.0
-        if time + space <= WITHIN * accuracy or search.many(2.0 * needed):
+        if time + space <= search.within or search.many(2.0 * needed):
             break
         if search.automatic and space > SHARE * accuracy:
             level = search.in_space(level, mean)

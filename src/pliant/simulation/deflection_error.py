@@ -36,7 +36,7 @@ NEARLY_UNRESOLVED = 0.5  # of a frequency that is not: from here on sources exci
 BESIDE = 1.1  # times a frequency up to which motions are of its mode
 FEWEST_ROWS, MOST_ROWS = 128, 1000  # of a run that are looked at
 TOO_FEW = 16
-REST = 1e-6  # part of the highest frequency below which a motion meets no stiffness
+REST = 1e-7  # part of the highest frequency below which a motion meets no stiffness
 MATTERS = 0.05  # of the largest deflection
 CAUTION = 1.5  # times the distance to the finer mesh in the mean: of second order a third is left, and the end is worst
 NEGLIGIBLE = 1e-5  # of the reach: deflections that nobody looks for
@@ -129,13 +129,13 @@ def _held_modes(arm: Arm) -> tuple[Array, Array]:
         return np.zeros(0), np.zeros((3, 3))
     heavy = M.diagonal() > 0.0
     fastest = float(np.max(np.abs(K.diagonal())[heavy] / M.diagonal()[heavy], initial=0.0))
-    shift = 1e-12 * fastest
+    shift = REST**2 * fastest
     scale = 1.0 / np.sqrt(np.maximum(np.abs(K.diagonal()) + shift * M.diagonal(), 1e-300))
     K, M, tip = K * np.outer(scale, scale), M * np.outer(scale, scale), small.tip[:3] * scale
     stiff = K + shift * M
     inverse = eigh(M, stiff, eigvals_only=True)[::-1]
     squares = 1.0 / inverse[inverse > 1e-14 * inverse[0]] - shift
-    found = np.sqrt(squares[squares > REST**2 * fastest]) / (2.0 * np.pi)
+    found = np.sqrt(squares[squares > shift]) / (2.0 * np.pi)
     return np.asarray(found), np.asarray(tip @ np.linalg.solve(stiff, tip.T))
 
 

@@ -233,8 +233,8 @@ class Sampling:
                     f" from sample to sample; lower its gains or its period of {acting.controller.period:g} s"
                 )
                 if ending.cause is Cause.TOO_BENT:  # the place says which link another formulation should carry
-                    return replace(ending, remedy=f"{who} shakes it: {remedy}")
-                return replace(ending, place=who, remedy=remedy)
+                    return replace(ending, remedy=f"{who} shakes it: {remedy}", shaken=True)
+                return replace(ending, place=who, remedy=remedy, shaken=True)
         return ending
 
     def note(self, now: float, state: Array, torques: Array) -> None:

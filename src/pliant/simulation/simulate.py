@@ -27,7 +27,7 @@ from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, w
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.start import checked_state, consistent_start
-from pliant.simulation.trials import SearchProgress, kept_rows
+from pliant.simulation.trials import Found, SearchProgress, kept_rows
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -303,11 +303,8 @@ def _alternating(model: Model, record: Record) -> tuple[str, ...]:
 
 
 def _with_its_bend(
-    found: accurate.Found,
-    model: Model,
-    run: tuple[float, tuple[Array, bool], int | Array, SearchProgress],
-    after: Continuation,
-) -> accurate.Found:
+    found: Found, model: Model, run: tuple[float, tuple[Array, bool], int | Array, SearchProgress], after: Continuation
+) -> Found:
     """The run, or a more accurate one where little of the deflection of a stiff arm is right by the usual accuracy."""
     until, given, outputs, progress = run
     for _ in range(MOST_REFINED):

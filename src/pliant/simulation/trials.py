@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model.contract import Arm, Model, Record
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import Array
 from pliant.progress import report
+from pliant.robot.joint_law import Coordinate
 from pliant.simulation.grid import rows_at
+from pliant.simulation.integrators import Gauss, Radau
 
 BELIEVED = (0.05, 0.5)  # decays from mesh to mesh
 SEEN_BEFORE = 1.5  # times one that was seen with fewer steps
@@ -84,6 +87,20 @@ class Stopped(Exception):
     def __init__(self, row: Row, mean: float, record: Record) -> None:
         super().__init__()
         self.row, self.mean, self.record = row, mean, record
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A run of the accuracy that was asked for: by which model, from where, with which steps and error."""
+
+    model: Model
+    start: Array
+    record: Record
+    integrator: Gauss | Radau
+    error: ErrorEstimate
+    trials: int
+    lengths: str = ""  # of steps that are not all of one length
+    followed: float = 0.0  # length of steps that are known to follow all sources
 
 
 class SearchProgress:
@@ -168,12 +185,28 @@ def order_seen(first: float, second: float, part: float, next_part: float) -> fl
     return low
 
 
-def _dampers(model: Model) -> Array:
-    """Dampers and drives of joints that move freely, N m s/rad or N s/m; none of models that take no damped method."""
+def _laws_of(model: Model) -> list[Coordinate]:
+    """Laws of the joint coordinates of an arm."""
+    return [model.robot.freedom(name).law for name in model.joint_names] if isinstance(model, Arm) else []
+
+
+def is_rough(model: Model, contacts: bool) -> bool:
+    """Whether joints may stick and break away, or rub where contacts begin and end: errors then fall by no order."""
+    frictions = [law.friction for law in _laws_of(model) if law.friction]
+    return bool(frictions) and (contacts or any(each.breakaway > each.coulomb for each in frictions))
+
+
+def _dampers(model: Model, rubbing: bool) -> Array:
+    """Dampers and drives of joints that move freely, N m s/rad or N s/m; none of models that take no damped method.
+
+    Dry friction damps too, within its smoothing rate, where joints are ``rubbing``.
+    """
     if model.highest_order < 4 or not isinstance(model, Arm):
         return np.zeros(0)
-    laws = [model.robot.freedom(name).law for name in model.joint_names]
+    laws = _laws_of(model)
     damping = np.array(model.inputs.damping, float) + [law.damping for law in laws]
+    if rubbing:
+        damping += [law.friction.breakaway / law.friction.smoothing_rate if law.friction else 0.0 for law in laws]
     damping[np.array(model.inputs.prescribed, np.bool_)] = 0.0
     return damping
 
@@ -188,7 +221,7 @@ def _is_stiff(model: Arm, q: Array, joint: int, damping: float, step: float, tim
 
 def surely_stiff(model: Model, start: Array, step: float) -> bool:
     """Whether a damper is so stiff that Gauss collocation by such steps need not be tried."""
-    damping = _dampers(model)
+    damping = _dampers(model, rubbing=False)
     if not damping.any() or not isinstance(model, Arm):
         return False
     q = model.layout.part(start, "joint_position")
@@ -202,7 +235,7 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     What is damped much faster than a step stays in the rates, with changing sign or the same; positions know
     nothing of it. Radau brings it to rest.
     """
-    damping = _dampers(model)
+    damping = _dampers(model, rubbing=True)
     if not damping.any() or not isinstance(model, Arm) or len(grid) < 9:
         return False
     q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
@@ -212,7 +245,7 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     missed = np.abs(rates[2:-2] - moved)
     bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
     step = float((grid[1:] - grid[:-1]).max())
-    for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)):  # the inertia takes longer to find
+    for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)).tolist():  # the inertia takes longer to find
         damping[joint] *= _is_stiff(model, q[0], joint, damping[joint], step, STIFF)
     any_bad = np.any(bad[:, damping > 0.0], axis=1)
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import pliant as pl
+from pliant.analysis.modes import modes_of_mesh
 from pliant.experiments.konno1996.adam import (
     ELBOW,
     JOINTS,
@@ -179,7 +180,7 @@ def free_rotors(ratios: Array, elbow: float) -> Array:
     arm = condensed(robot_with(elbow, gravity=WEIGHTLESS))
     found = []
     for ratio in ratios:
-        swings = pl.modes(pl.connect(arm, *Drives(float(ratio)).motors()), count=12).frequency
+        swings = modes_of_mesh(pl.connect(arm, *Drives(float(ratio)).motors()), None, 12).frequency
         found.append(swings[swings > 0.1][:2])
     return np.array(found)
 

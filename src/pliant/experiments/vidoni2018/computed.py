@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
+from pliant.analysis.modes import modes_of_mesh
 from pliant.experiments.vidoni2018 import convergence, literal, published, timings
 from pliant.experiments.vidoni2018.convergence import Convergence
 from pliant.experiments.vidoni2018.frame import FOUR, Case, Models, free_frequencies, hinged_frequencies
@@ -113,7 +114,7 @@ def compute(folder: Path, quick: bool, report: Callable[[float], object]) -> Com
 
 def _vibrations(arm: pl.Arm) -> Floats:
     """Hertz, without the hinge, which gravity drives at this posture."""
-    found = pl.modes(arm, count=convergence.SHOWN + 2).frequency
+    found = modes_of_mesh(arm, None, convergence.SHOWN + 2).frequency
     return np.asarray(found[found > 1.0][: convergence.SHOWN])
 
 

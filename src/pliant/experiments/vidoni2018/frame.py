@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import pliant as pl
+from pliant.analysis.modes import modes_of_mesh
 from pliant.experiments.vidoni2018.bodies import RigidPart, beam_body, join, with_parts
 from pliant.formulations.equivalent_rigid_link.assembly import ShapedStructure, assemble
 from pliant.formulations.equivalent_rigid_link.component_modes import Interface, Modes, super_element
@@ -185,4 +186,4 @@ def free_frequencies(case: Case) -> Floats:
 
 def hinged_frequencies(arm: pl.Arm) -> Floats:
     """Of small vibrations of a frame on its free hinge, in hertz; the hinge itself at zero comes first."""
-    return np.asarray(pl.modes(arm, count=100).frequency)
+    return np.asarray(modes_of_mesh(arm, None, 100).frequency)

@@ -325,8 +325,9 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
             memory[3] += 1.0
             memory[4] += 1.0
             return CONVERGED, residual
-        if size < ROUND_OFF and contraction > SLOW:
-            return CONVERGED, residual  # nothing but round-off is left to gain
+        # nothing but round-off is left to gain, as the energy or a second increment shows
+        if size < ROUND_OFF and contraction > SLOW and (previous < np.inf or abs(residual) <= limit):
+            return CONVERGED, residual
         if bending and contraction > SLOW and size <= control.displacement and abs(residual) <= noise:
             stalled += 1
             if stalled == STALLED:
