@@ -215,13 +215,13 @@ def with_every_law(name: str, formulation: object) -> Model:
 )
 def test_stops_are_met_in_short_steps(name: str, formulation: object, integrator: object, until: float) -> None:
     """Short steps go on where long ones do, and lead to the same place: rounding of the energies is more than they
-    exchange, and what a wrist that gives way feels of its stop changes from one iteration to the next. The long ones
-    came to 6e-6 rad of them when this was written."""
+    exchange, and what a wrist that gives way feels of its stop changes from one iteration to the next. The long ones,
+    of 1 ms, came to 9e-5 rad of them when this was written."""
     model = with_every_law(name, formulation)
     short, long = (pl.simulate(model, until, each, outputs=10) for each in (integrator, pl.Radau(5, 1e-3)))
     assert short.ending.completed, short.ending
     assert short.ledger.worst_ratio < 1e-10
-    np.testing.assert_allclose(short.joint_position, long.joint_position, atol=1e-4)
+    np.testing.assert_allclose(short.joint_position, long.joint_position, atol=3e-4)
 
 
 def test_friction_is_named_before_it_has_been_seen_to_change() -> None:
