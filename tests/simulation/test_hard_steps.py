@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,90 @@ def test_friction_that_no_step_follows_is_named() -> None:
     assert ending.cause is Cause.NOT_CONVERGED
     assert ending.place in ("the friction of joint 'shoulder'", "the friction of joint 'elbow'")
     assert ending.remedy == "raise the smoothing_rate of the friction, 0.001, or take another step"
+
+
+@pytest.mark.parametrize("formulation", [pl.PoseElement(6), pl.Corotational(6)], ids=["pose", "corotational"])
+@pytest.mark.parametrize(("friction", "step"), [(2.0, 1e-3), (2.0, 2e-4), (0.5, None)])
+def test_friction_that_holds_an_arm_still_does_not_end_its_run(
+    formulation: object, friction: float, step: float | None
+) -> None:
+    """Held at rest, the arm exchanges almost no energy and has no momentum: only the round-off of the efforts tells
+    that a step is solved. It ends where the spectral arm does, but for what friction holds over 200 N m/rad."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    dry = pl.joints.Friction(friction, smoothing_rate=1e-6)
+    held = replace(strip, joints=(replace(strip.joints[0], friction=dry),))
+    drive = pl.JointPD(pl.motions.Quintic(0.0, 0.5, 0.4), 200.0, 8.0)
+    integrator = pl.Gauss(2, step) if step else None
+    run = pl.simulate(pl.connect(formulation.compile(held), drive), UNTIL, integrator, outputs=1)
+    assert run.ending.completed, run.ending
+    assert run.ledger.worst_ratio < 1e-10
+    exact = pl.simulate(pl.connect(pl.GeometricallyExact().compile(held), drive), UNTIL, pl.Gauss(2, 1e-3), outputs=1)
+    np.testing.assert_allclose(run.joint_position[-1], exact.joint_position[-1], atol=friction / 200.0)
+
+
+@pytest.mark.parametrize(("fields", "step"), [(3, 2e-3), (4, 1e-3)])
+def test_friction_of_light_wrists_is_followed_by_trees(fields: int, step: float) -> None:
+    """Where the links before a joint give way, its inertia is far below the diagonal of the factors. The ends are those
+    of steps of 0.1 ms, but for what friction holds, 1 N m over 200 N m/rad."""
+    arm = pl.load(pl.library.path("seven_joint_two_flexible"))
+    joints = tuple(replace(j, friction=pl.joints.Friction(1.0)) if j.moves else j for j in arm.joints)
+    drive = pl.JointPD([pl.motions.Quintic(0.0, 0.5, 0.4)] * 7, 200.0, 8.0)
+    model = pl.connect(pl.Lumped(fields).compile(replace(arm, joints=joints)), drive)
+    runs = [pl.simulate(model, UNTIL, pl.Gauss(2, h), outputs=1) for h in (step, 1e-4)]
+    for run in runs:
+        assert run.ending.completed, run.ending
+        assert run.ledger.worst_ratio < 1e-10
+    np.testing.assert_allclose(runs[0].joint_position[-1], runs[1].joint_position[-1], atol=5e-3)
+
+
+def with_every_law(name: str, formulation: object) -> Model:
+    """An arm of the library with friction, springs and stops in all joints, motors behind elastic gears, and a motion
+    that ends beyond the stops."""
+    robot, joints = pl.load(pl.library.path(name)), []
+    for each in robot.joints:
+        at = each.initial_position if each.moves else 0.0
+        laws = {
+            "damping": 0.05,
+            "friction": pl.joints.Friction(0.2, static=0.3, smoothing_rate=0.01, stribeck_rate=0.05),
+            "spring": pl.joints.JointSpring(2.0, at),
+            "limits": pl.joints.Limits(at - 0.5, at + 0.3, 3000.0, 3.0),
+        }
+        joints.append(replace(each, **laws) if each.moves else each)
+    arm = formulation.compile(replace(robot, joints=tuple(joints)))
+    starts = [each.initial_position for each in joints if each.moves]
+    motors = [pl.GearMotor(n, 1e-5, 60.0, stiffness=400.0, damping=0.2, torque_limit=0.3) for n in arm.joint_names]
+    motions = [pl.motions.Quintic(at, at + 0.5, 0.4) for at in starts]
+    return pl.connect(arm, *motors, pl.JointPD(motions, 60.0, 3.0, joints=arm.joint_names))
+
+
+@pytest.mark.parametrize(
+    ("name", "formulation", "integrator", "until"),
+    [
+        ("rubber_pendulum", pl.GeometricallyExact(6, 6), pl.Gauss(6, 5e-5), 0.27),
+        ("rubber_pendulum", pl.GeometricallyExact(6, 6), pl.Gauss(4, 1e-4), 0.55),
+        ("seven_joint_two_flexible", pl.GeometricallyExact(4), pl.Radau(3, 5e-4), 0.3),
+        ("seven_joint_two_flexible", pl.GeometricallyExact(4), pl.Gauss(6, 5e-5), 0.05),
+    ],
+    ids=["pendulum", "pendulum for longer", "wrist", "wrist from rest"],
+)
+def test_stops_are_met_in_short_steps(name: str, formulation: object, integrator: object, until: float) -> None:
+    """Short steps go on where long ones do, and lead to the same place: rounding of the energies is more than they
+    exchange, and what a wrist that gives way feels of its stop changes from one iteration to the next. The long ones,
+    of 1 ms, came to 9e-5 rad of them when this was written."""
+    model = with_every_law(name, formulation)
+    short, long = (pl.simulate(model, until, each, outputs=10) for each in (integrator, pl.Radau(5, 1e-3)))
+    assert short.ending.completed, short.ending
+    assert short.ledger.worst_ratio < 1e-10
+    np.testing.assert_allclose(short.joint_position, long.joint_position, atol=3e-4)
+
+
+def test_friction_is_named_before_it_has_been_seen_to_change() -> None:
+    """So few iterations that none of them is late enough to count a law that changes."""
+    sharp, smooth = (starved(moved(arm(pl.PoseElement(elements=3), each)), 2) for each in (FRICTIONS["sharp"], None))
+    assert sharp.place in ("the friction of joint 'shoulder'", "the friction of joint 'elbow'")
+    assert sharp.remedy == "raise the smoothing_rate of the friction, 1e-06, or take another step"
+    assert smooth.cause is Cause.NOT_CONVERGED
+    assert "friction" not in smooth.place
 
 
 def test_a_stop_that_no_step_meets_is_named() -> None:

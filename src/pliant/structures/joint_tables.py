@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS, Coordinates
+from pliant.mechanics.joint_laws import (
+    LOWER,
+    NO_FRICTION,
+    NO_STOPS,
+    SMOOTHING,
+    STATIC,
+    STOP_STIFFNESS,
+    UPPER,
+    Coordinates,
+)
 from pliant.model.inputs import Inputs
 from pliant.robot import Freedom, Joint, SphericalJoint
 
@@ -16,6 +25,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 NO_LIMIT = 1e300  # N m
+STEEP = 4.0  # smoothing rates from zero, within which friction still changes with the rate
 
 
 @dataclass
@@ -93,3 +103,17 @@ def resting_rotors(quiet: Coordinates, target: Floats, motor: Floats, q: Floats)
         limit = quiet.motor[c, 3]
         rotor[c, 0] += np.clip(drive, -limit, limit) / motor[c, 1]
     return rotor
+
+
+def steep_law(friction: Floats, stops: Floats, q: Floats, rates: Floats) -> tuple[int, float] | None:
+    """The coordinate whose law is hardest to follow between the start and the end of a step, the rows of ``q`` and
+    ``rates``, and where it is: a stop that is pressed, else the steepest friction near standstill or across it."""
+    pressed = (stops[:, STOP_STIFFNESS] > 0.0) & ((q < stops[:, LOWER]) | (q > stops[:, UPPER])).any(axis=0)
+    near = (np.abs(rates) < STEEP * friction[:, SMOOTHING]).any(axis=0) | (rates[0] * rates[1] < 0.0)
+    slope = np.where(near, friction[:, STATIC] / friction[:, SMOOTHING], 0.0)
+    hard = np.where(pressed, stops[:, STOP_STIFFNESS], 0.0) if pressed.any() else slope
+    if not hard.any():
+        return None
+    k = int(np.argmax(hard))
+    middle = 0.5 * (stops[k, LOWER] + stops[k, UPPER])
+    return k, float(q[np.argmax(np.abs(q[:, k] - middle)), k])

@@ -298,9 +298,13 @@ def pivot_of(laws, drives, c, slopes, gain):
 
 
 @inner_kernel
-def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
-    """Pivots of the joint laws at the present iterate where they differ enough; True if some do."""
+def renew_pivots(plant, spectrum, solver, table, h, late):
+    """Pivots of the joint laws at the present iterate where they differ enough; True if some do.
+
+    A parent that gives way leaves less of a pivot than stands there. ``late``, laws are told apart by themselves.
+    """
     joints, laws, drives = plant.joints, plant.joints.laws, plant.drives
+    stages, frozen, factors = solver.stages, solver.frozen, solver.factors
     changed = False
     for n in range(joints.active.shape[0]):
         c = joints.active[n]
@@ -311,7 +315,7 @@ def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
         new = False
         for m in range(spectrum.lam.shape[0]):
             pivot, _, _ = pivot_of(laws, drives, c, (d, k, kd, kp), h / spectrum.lam[m])
-            whole = abs(factors.kappa[m, joints.link[c]])
+            whole = abs(pivot) if late else abs(factors.kappa[m, joints.link[c]])
             new = new or not abs(pivot - frozen.pivot[m, c]) <= NOTICED * whole  # also of pivots that nobody has set
         if new:
             changed = True
@@ -325,18 +329,23 @@ def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
 
 
 @inner_kernel
-def set_apart(joints, stages, frozen, factors, h, slowly):
-    """Slopes of bent laws at the stages, over those of the pivots; True if stages differ so much that it matters."""
+def set_apart(joints, solver, h, late, slowly):
+    """Slopes of bent laws at the stages, over those of the pivots; True if stages differ so much that it matters.
+
+    ``late``: see `renew_pivots`.
+    """
+    stages, frozen, factors = solver.stages, solver.frozen, solver.factors
     matters = False
     for n in range(joints.bent.shape[0]):
         c = joints.bent[n]
         whole = abs(factors.kappa[0, joints.link[c]])
         # where friction falls faster than the inertia holds, Newton's method would go the wrong way
         least = 0.0 if slowly else -FALLING * max(whole - frozen.slope[0, c], 0.0)
+        own = frozen.slope[0, c] + h * frozen.slope[1, c] if late else whole
         for i in range(stages.q.shape[0]):
             d, k = law_slopes(joints.laws, c, i, stages)
             stages.damper[i, c], stages.spring[i, c] = max(d, least) - frozen.slope[0, c], k - frozen.slope[1, c]
-            if abs(stages.damper[i, c]) + h * abs(stages.spring[i, c]) > NOTICED * whole:
+            if abs(stages.damper[i, c]) + h * abs(stages.spring[i, c]) > NOTICED * own:
                 matters = True
     return matters
 

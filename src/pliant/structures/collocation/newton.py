@@ -54,6 +54,8 @@ SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 REMEMBERED = 0.03  # the least contraction of the last step that is believed of this one before it shows its own
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
+LATE = 6  # iterations after which every change of a joint law counts
+STALLED = 2  # iterations that gain little, below the tolerance, after which what is left is rounding
 CIRCLING = 14  # iterations after which joint rates go slowly
 LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
@@ -283,10 +285,10 @@ def predict(method, state, stages, last):
 
 
 @inline_kernel
-def solve_stages(plant, scheme, state, solver, tables, h):
+def solve_stages(plant, scheme, state, solver, tables, h, noise):
     """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step).
 
-    tables: see `evaluate`.
+    tables: see `evaluate`; noise: rounding of the energies of the arm, which may be all that a short step leaves.
     """
     method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
     stages, frozen, factors = solver.stages, solver.frozen, solver.factors
@@ -295,7 +297,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     lawful = plant.joints.active.shape[0] > 0
     changed = bent = answered = False
     first_bent, lines = plant.relations.taken.shape[0], solver.beside.change.shape[1]
-    renewals = 0
+    bending = lines > first_bent
+    renewals = stalled = 0
     renew = abs(h - memory[0]) > 1e-9 * h
     if memory[4] >= LIFE and not renew:  # at the stages of the last step, before the predictor moves them
         if not factorise(plant, spectrum, frozen, factors, stages, h):
@@ -309,8 +312,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
     contraction = max(memory[1], REMEMBERED)
     size = np.inf
     orient = control.orient
-    for n in range(control.max_iterations * (2 if lines > first_bent else 1)):  # what joints do may change often
-        slowly = n >= CIRCLING
+    for n in range(control.max_iterations * (2 if bending else 1)):  # what joints do may change often
+        late, slowly = bending and n >= LATE, n >= CIRCLING
         residual, flow = evaluate(plant, method, state, stages, tables, h, orient)
         if not np.isfinite(residual + flow):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
@@ -325,6 +328,10 @@ def solve_stages(plant, scheme, state, solver, tables, h):
         # nothing but round-off is left to gain, as the energy or a second increment shows
         if size < ROUND_OFF and contraction > SLOW and (previous < np.inf or abs(residual) <= limit):
             return CONVERGED, residual
+        if bending and contraction > SLOW and size <= control.displacement and abs(residual) <= noise:
+            stalled += 1
+            if stalled == STALLED:
+                return CONVERGED, residual
         if renew:
             if renewals == MAX_RENEWALS:
                 break
@@ -338,7 +345,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
             size = np.inf
             contraction = 1.0
         if lawful:
-            changed = renew_pivots(plant, spectrum, stages, tables[0], frozen, factors, h)
+            changed = renew_pivots(plant, spectrum, solver, tables[0], h, late)
             joined = joined and not changed
         if not joined:
             if (moving or renewals > 0 or changed) and not join_links(plant, spectrum, state, stages, frozen, factors):
@@ -347,8 +354,8 @@ def solve_stages(plant, scheme, state, solver, tables, h):
                 answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
             joined = True
             answered = False
-        if lines > first_bent:
-            bent = set_apart(plant.joints, stages, frozen, factors, h, slowly)
+        if bending:
+            bent = set_apart(plant.joints, solver, h, late, slowly)
             if bent and not answered:
                 answer_some(plant, spectrum, factors, solver.inc, solver.beside, first_bent, lines)
                 answered = True
@@ -365,7 +372,7 @@ def solve_stages(plant, scheme, state, solver, tables, h):
         if previous < np.inf:
             contraction = min(1.0, max(size / previous, 1e-4))
             # where laws of joints have just changed, they were the reason
-            if contraction > SLOW and size > ROUND_OFF and not changed and not bent:
+            if contraction > SLOW and size > ROUND_OFF and not changed and (not bent or (late and renewals < 2)):
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
         orient = control.orient and size * control.gravity_gain * h * h > SEEN * control.displacement

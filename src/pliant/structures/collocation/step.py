@@ -21,7 +21,7 @@ from pliant.structures.collocation.poses import advance_frames, quaternion_of, s
 from pliant.structures.collocation.relation_solver import follow_momentum, loop_opened, measure_end
 from pliant.structures.collocation.relations import enter_relations
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
-from pliant.structures.energy_ledger import JOINT, KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
+from pliant.structures.energy_ledger import JOINT, KINETIC, PROJECTION, ROUND_OFF, STRAIN, RunningLedger, close_step
 from pliant.structures.stepping import CONVERGED, LOOP_OPENED
 
 
@@ -407,7 +407,8 @@ def run_steps(plant, scheme, work, tables, output):
         status = CONVERGED
         signals = tables.joints[k], tables.loads[k], tables.base[k]
         for _ in range(2):
-            status, _ = solve_stages(plant, scheme, state, work.solver, signals, tables.h[k])
+            noise = ROUND_OFF * (abs(ledger.sums[KINETIC]) + abs(ledger.sums[STRAIN]))
+            status, _ = solve_stages(plant, scheme, state, work.solver, signals, tables.h[k], noise)
             if status == CONVERGED:
                 break
             # after a rough step its polynomial may lead astray: once more from the state alone

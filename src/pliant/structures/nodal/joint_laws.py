@@ -12,9 +12,12 @@ from pliant.jit import kernel
 from pliant.mechanics.joint_laws import (
     GEAR_DAMPING,
     GEAR_STIFFNESS,
+    LOWER,
     ROTOR,
+    STOP_DAMPING,
     STOP_STIFFNESS,
     TORQUE_LIMIT,
+    UPPER,
     Coordinates,
     drive,
     friction,
@@ -92,6 +95,25 @@ def joint_effort(
         effort += torque
         slope += stiffer
     return effort, slope
+
+
+@kernel
+def effort_size(
+    laws: Coordinates, c: int, way: tuple[float, float], target: Floats, now: tuple[Floats, Floats]
+) -> float:
+    """Sum of the sizes of all parts of `joint_effort` but what a rotor exerts: the effort has the round-off of it."""
+    angle, rate = way
+    rates, motors = now
+    against, _ = friction(laws, c, rates, rate)
+    size = abs(against) + laws.viscous[c] * abs(rate) + laws.spring[c] * (abs(angle) + abs(laws.spring_rest[c]))
+    row = laws.stops[c]
+    if row[STOP_STIFFNESS] > 0.0 and not row[LOWER] < angle < row[UPPER]:
+        size += 2.0 * row[STOP_STIFFNESS] * abs(angle) + row[STOP_DAMPING] * abs(rate)
+    if laws.has_motor[c] and laws.motor[c, GEAR_STIFFNESS] > 0.0:
+        size += laws.motor[c, GEAR_STIFFNESS] * (abs(motors[c, 0]) + abs(angle))
+        return float(size + laws.motor[c, GEAR_DAMPING] * (abs(motors[c, 1]) + abs(rate)))
+    size += laws.gain[c, 0] * (abs(angle) + abs(target[0])) + laws.gain[c, 1] * (abs(rate) + abs(target[1]))
+    return float(size + abs(target[2]))
 
 
 @kernel

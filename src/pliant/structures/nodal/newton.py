@@ -12,8 +12,18 @@ from pliant.mechanics.joint_laws import SAME_SLOPE, SMOOTHING, STATIC, STOP_STIF
 from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
-from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
+from pliant.structures.nodal.balance import (
+    EPSILON,
+    EXCHANGE,
+    FLOOR,
+    SCALE,
+    SUMS,
+    balance_joints,
+    balance_nodes,
+    unbalanced,
+)
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
+from pliant.structures.nodal.joint_laws import effort_size
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
@@ -107,6 +117,23 @@ def work_of_closing(mechanism: Mechanism, motion: Motion) -> float:
         if mechanism.lines.law[k] == CLOSED and abs(step.way[k]) < CLOSED_FLOOR:
             total += abs(step.impulse[k] * step.way[k]) / h
     return total
+
+
+@inner_kernel
+def efforts_floor(mechanism: Mechanism, motion: Motion) -> float:
+    """Square of the round-off of efforts where joints have friction or stops: an arm that they hold exchanges so little
+    energy, and has so little momentum, that nothing else shows that an iterate is the solution."""
+    tree, laws, now, step, h = mechanism.tree, mechanism.coordinates, motion.now, motion.step, motion.signals.h[0]
+    total = 0.0
+    for i in range(tree.parent.shape[0]):
+        c = tree.coordinate[i]
+        if c < 0 or laws.prescribed[c] or not (laws.friction[c, STATIC] > 0.0 or laws.stops[c, STOP_STIFFNESS] > 0.0):
+            continue
+        rate = step.s[i] * step.share[i]
+        way = motion.start.q[c] + 0.5 * h * rate, rate
+        size = h * step.share[i] * effort_size(laws, c, way, motion.signals.target[c], (now.qd, now.motor))
+        total += size * size
+    return (8.0 * EPSILON) ** 2 * total
 
 
 @inner_kernel
@@ -263,6 +290,8 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
         if violation < CLOSED_FLOOR and violation > 0.5 * last_violation:
             violation_work = 0.0  # what is left is rounding of positions, and no iteration will close it
         tolerable = size <= control.tolerance and abs(energy) + violation_work <= control.energy_tolerance * exchange
+        if iteration > 2 and square > sums[FLOOR]:
+            sums[FLOOR] += efforts_floor(mechanism, motion)
         stalled = (
             square <= sums[FLOOR]
             and size > 0.5 * last

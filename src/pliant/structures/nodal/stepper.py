@@ -15,6 +15,7 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
+from pliant.structures.joint_tables import steep_law
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loads import BASE_COLUMNS, base_table
 from pliant.structures.memory import Memory, numbers_of, refill
@@ -164,6 +165,9 @@ class Stepper:
             return Ending(
                 Cause.NOT_CONVERGED, now, touched, "lower its stiffness or its damping, or take a smaller step"
             )
+        steep = self._steep_law()
+        if steep:
+            return Ending(Cause.NOT_CONVERGED, now, *steep)
         remedy = "take a smaller step, or more elements if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
 
@@ -176,6 +180,17 @@ class Stepper:
             if each.acts is not Acts.ALWAYS and min(apart) < 0.0:
                 return f"the {each.word} '{each.name}'"
         return ""
+
+    def _steep_law(self) -> tuple[str, str] | None:
+        """A joint whose friction or stop acts within the step that failed, and what to try."""
+        tree, laws, motion = self.mechanism.tree, self.mechanism.coordinates, self.work.motion
+        free = np.flatnonzero(tree.coordinate >= 0)
+        free = free[~laws.prescribed[tree.coordinate[free]]]
+        c, rate = tree.coordinate[free], motion.step.s[free] * motion.step.share[free]
+        q0 = motion.start.q[c]
+        q = np.stack([q0, q0 + motion.signals.h[0] * rate])
+        found = steep_law(laws.friction[c], laws.stops[c], q, np.stack([motion.now.qd[c], rate]))
+        return self.model.law_to_blame(self.model.joint_names[c[found[0]]], found[1]) if found else None
 
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)

@@ -109,6 +109,17 @@ def changed_law(step: Step) -> int:
 
 
 @inner_kernel
+def same_laws(step: Step) -> bool:
+    """Whether the factors have the very slopes of all laws: where the rest of the arm gives way, less than what stands
+    beside them holds a joint, and a slope that is a little off makes Newton's method creep."""
+    for k in range(step.slope.shape[0]):
+        now, old = step.slope[k, at.NOW], step.slope[k, at.IN_FACTORS]
+        if abs(now - old) > SAME_SLOPE * max(now, abs(old)):
+            return False
+    return True
+
+
+@inner_kernel
 def add_falling_friction(laws: JointLaws, v: Floats, h: float, step: Step) -> bool:
     """Slopes of friction that falls with the rate, without which Newton's method is slow near the solution; whether
     there is any."""

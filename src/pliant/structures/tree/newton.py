@@ -338,8 +338,10 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
         known, shut = leave(mechanism, signals, step)
         rule.correct(step)
         rule.balance(mechanism, step)
-        if not known and iteration >= LATE:
-            ledger.counts[3] = acting.changed_law(step)
+        if iteration >= LATE:
+            known = known and acting.same_laws(step)
+            if not known:
+                ledger.counts[3] = acting.changed_law(step)
         if not known and iteration < LATE and not rule.factorise_step(mechanism, step, ledger):
             return SINGULAR
         if iteration >= LATE and not factorise_with_falling_friction(mechanism, step, ledger, known):

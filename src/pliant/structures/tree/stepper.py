@@ -15,6 +15,7 @@ from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.change_points import LARGEST, LEFT, NEAR
 from pliant.structures.energy_ledger import KINETIC, STRAIN
+from pliant.structures.joint_tables import steep_law
 from pliant.structures.ledger import ledger_of
 from pliant.structures.loop_constraints import change_point, closing_rows
 from pliant.structures.memory import Memory, numbers_of, refill
@@ -118,14 +119,28 @@ class Stepper:
             cause = Cause.LOOP_OPENED if status == LOOP_OPENED else Cause.NOT_CONVERGED
             q = self.work.step.q[self.system.structure.joints]
             return Ending(cause, time, *change_point(loop, dict(zip(self.model.joint_names, q.tolist()))))
-        law = int(self.work.ledger.counts[3])
-        if status == NOT_CONVERGED and law >= 0:
-            coordinate = self.mechanism.springs.laws.coordinate[law]
-            joint = self.model.joint_names[int(np.flatnonzero(self.system.structure.joints == coordinate)[0])]
-            position = float(self.work.step.q[coordinate])
-            return Ending(Cause.NOT_CONVERGED, time, *self.model.law_to_blame(joint, position))
+        blamed = self._law_to_blame() if status == NOT_CONVERGED else None
+        if blamed:
+            return Ending(Cause.NOT_CONVERGED, time, *blamed)
         cause = Cause.NOT_CONVERGED if status == NOT_CONVERGED else Cause.NOT_FINITE
         return Ending(cause, time, "a step", "take smaller steps, or check the sizes of loads and drives")
+
+    def _law_to_blame(self) -> tuple[str, str] | None:
+        """Of a joint whose friction or stop changed in the last iteration, or acts within the step that failed."""
+        laws, step, law = self.mechanism.springs.laws, self.work.step, int(self.work.ledger.counts[3])
+        at, position = laws.coordinate, 0.0
+        if law >= 0:
+            position = float(step.q[at[law]])
+        else:
+            free = np.flatnonzero(~self.mechanism.drives.prescribed[at])
+            at = at[free]
+            q, rates = np.stack([step.q[at], step.q_end[at]]), np.stack([step.v[at], step.w[at]])
+            found = steep_law(laws.friction[free], laws.stops[free], q, rates)
+            if found is None:
+                return None
+            law, position = found
+        joint = int(np.flatnonzero(self.system.structure.joints == at[law])[0])
+        return self.model.law_to_blame(self.model.joint_names[joint], position)
 
     def _lost_loop(self) -> str:
         """The loop whose constraints are about to lose their rank, or nothing."""
