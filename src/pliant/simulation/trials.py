@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, log, nan
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,12 +212,17 @@ def _dampers(model: Model, rubbing: bool) -> Array:
     return damping
 
 
-def _is_stiff(model: Arm, q: Array, joint: int, damping: float, step: float, times: float) -> bool:
-    """Whether a damper takes so many ``times`` the inertia that moves with its joint in a step."""
-    moved = model.initial_state(q, np.eye(len(q))[joint])
-    inertia = 2.0 * float(model.energy(moved[None])[0][0])
-    inertia += sum(each.rotor_inertia for each in model.inputs.motors if each.joint == model.joint_names[joint])
-    return damping * step > times * inertia
+def _inertias(model: Arm, q: Array) -> Array:
+    """Inertia that moves with each joint coordinate, the others held, kg m^2 or kg."""
+    moved = np.array([model.initial_state(q, rates) for rates in np.eye(len(q))])
+    found = 2.0 * np.asarray(model.energy(moved)[0])
+    for motor in model.inputs.motors:
+        if motor.joint in model.joint_names:
+            found[model.joint_names.index(motor.joint)] += motor.rotor_inertia
+    return found
+
+
+_FASTEST: WeakKeyDictionary[Model, tuple[bytes, float]] = WeakKeyDictionary()  # of models, for the last start
 
 
 def surely_stiff(model: Model, start: Array, step: float) -> bool:
@@ -225,8 +231,11 @@ def surely_stiff(model: Model, start: Array, step: float) -> bool:
     if not damping.any() or not isinstance(model, Arm):
         return False
     q = model.layout.part(start, "joint_position")
-    joints = np.flatnonzero(damping).tolist()
-    return any(_is_stiff(model, q, joint, damping[joint], step, SURELY_STIFF) for joint in joints)
+    at, rate = _FASTEST.get(model, (b"", 0.0))
+    if at != q.tobytes():  # looked at once for many runs of a model
+        rate = float((damping / np.maximum(_inertias(model, q), 1e-300)).max())
+        _FASTEST[model] = q.tobytes(), rate
+    return rate * step > SURELY_STIFF
 
 
 def ringing(model: Model, grid: Array, states: Array) -> bool:
@@ -244,9 +253,8 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
     moved = (slopes[:-1] * after + slopes[1:] * before) / (before + after)
     missed = np.abs(rates[2:-2] - moved)
     bad = missed > RATE_THAT_MATTERS * np.abs(rates).max(axis=0, initial=0.0) + ROUNDING
-    step = float((grid[1:] - grid[:-1]).max())
-    for joint in np.flatnonzero((damping > 0.0) & bad.any(axis=0)).tolist():  # the inertia takes longer to find
-        damping[joint] *= _is_stiff(model, q[0], joint, damping[joint], step, STIFF)
+    if (bad.any(axis=0) & (damping > 0.0)).any():  # the inertia takes longer to find
+        damping *= damping * float((grid[1:] - grid[:-1]).max()) > STIFF * _inertias(model, q[0])
     any_bad = np.any(bad[:, damping > 0.0], axis=1)
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
 
