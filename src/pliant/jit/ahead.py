@@ -226,7 +226,7 @@ class ProgressLine:
         if self.watcher is not None:
             self.watcher(COMPILING, fraction)
             return
-        part = f"{100.0 * fraction:.0f} %, {done} of {count}"
+        part = f"{100.0 * max(fraction, 0.0) + 0.0:.0f} %, {done} of {count}"
         line = f"pliant: compiling kernels, once per version: {part}, about {max(1, round(seconds))} s left"
         if self.screen:
             print(f"\r{line:<90}", end="", file=sys.stderr, flush=True)
