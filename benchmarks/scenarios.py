@@ -35,6 +35,7 @@ BLAMED = {
     "grow shorter": "linear formulation",
     "elastic rotations add up": "linear formulation",
     "alternates": "stiff damper",
+    "damped faster than a step": "stiff damper",
 }
 SINE, STEP = pl.signals.Sine, pl.signals.Step
 
