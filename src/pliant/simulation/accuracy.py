@@ -165,8 +165,8 @@ class Search:
     def automatic(self) -> bool:
         return not self.given and bool(getattr(self.meshes[self.own], "automatic", False))
 
-    def first(self) -> tuple[int, float]:
-        """Mesh and steps in a base step of the first trial; from there on by Radau where dampers are stiff for it."""
+    def begin(self) -> tuple[int, float]:
+        """Choose mesh and steps in a base step of the first trial; and Radau where dampers are stiff for these."""
         tight = sum(self.accuracy < each for each in SERVED)
         steps = 1.0 if self.sampled else FIRST * max(1.0, (EASY / self.accuracy) ** 0.2 if self.order > 2 else 2.0)
         step = self.steps.span / BASE_STEPS / steps
@@ -524,7 +524,7 @@ def find(
 
 
 def _found(search: Search) -> Found:
-    accuracy, plan = search.accuracy, search.planned(*search.first())
+    accuracy, plan = search.accuracy, search.planned(*search.begin())
     for _ in range(MOST_TRIES):
         if plan is None:
             return _as_it_is(search)
@@ -586,7 +586,7 @@ def _as_it_is(search: Search) -> Found:
     row = search.row(level)
     done = row.before(inf)
     # none at all where steps were graded and then too many
-    mean = done[-1].mean if done else max(row.tried, default=search.first()[1])
+    mean = done[-1].mean if done else max(row.tried, default=search.begin()[1])
     record, _ = search.run(row, mean, False, row.model.inputs)
     error = inf
     if len(done) > 1:
