@@ -70,6 +70,16 @@ def _to_legendre(nodes: Array) -> Array:
     return np.asarray(np.linalg.inv(legendre.legvander(2 * nodes - 1, len(nodes) - 1)))
 
 
+@cache
+def _highest_parts(nodes: bytes) -> Array:
+    return _to_legendre(np.frombuffer(nodes))[-2:]
+
+
+def highest_parts(nodes: Array) -> Array:
+    """From values at the nodes to the coefficients (2, nodes) of the two Legendre polynomials of highest degree."""
+    return _highest_parts(nodes.tobytes())
+
+
 def many_values(nodes: Array, points: Array) -> Array:
     """Values alone, at points (..., n): (..., n, nodes)."""
     return np.asarray(legendre.legvander(2 * points - 1, len(nodes) - 1) @ _to_legendre(nodes))

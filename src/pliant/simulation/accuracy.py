@@ -26,12 +26,12 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
-from pliant.model.error_estimate import ErrorEstimate, local_errors
+from pliant.model.error_estimate import local_errors
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
 from pliant.simulation.contacts import contacts_of, switches
-from pliant.simulation.driver import advance, not_begun
+from pliant.simulation.driver import advance
 from pliant.simulation.grid import BASE_STEPS, Steps, corners, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
@@ -42,7 +42,6 @@ from pliant.simulation.trials import (
     ROUNDING,
     STENCIL,
     UNKNOWN_DECAY,
-    Found,
     Row,
     SearchProgress,
     Stopped,
@@ -493,105 +492,3 @@ class Search:
                 break
             ahead = self.ahead(change * BELIEVED[0] ** (ahead - 1))
         return level
-
-
-def find(
-    model: Model,
-    until: float,
-    accuracy: float,
-    start: tuple[Array, bool],
-    outputs: int | Array,
-    progress: SearchProgress,
-    after: Continuation,
-) -> Found:
-    """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
-    search = Search(model, until, accuracy, start, outputs, progress, after)
-    row, mean = search.row(search.own), 1.0
-    try:
-        return _found(search)
-    except KeyboardInterrupt:  # between trials, such as while it is looked at what steps follow users' signals
-        chosen = search.integrator(mean)
-        asked = row.model.inputs, chosen.method, chosen.newton_tolerance
-        record = not_begun(row.model, Run(row.start, search.steps.base, search.wanted, *asked, after=after))
-    except Stopped as stopped:
-        row, record, mean = stopped.row, stopped.record, stopped.mean
-        if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
-            mean = max(mean, ceil(float(np.max(np.diff(search.steps.base))) / Gauss().step))
-            search.steps.make_equal()
-            record, _ = search.run(row, mean, False, row.model.inputs)
-    told = ErrorEstimate(nan, nan, search.scale, accuracy)
-    return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
-
-
-def _found(search: Search) -> Found:
-    accuracy, plan = search.accuracy, search.planned(*search.begin())
-    for _ in range(MOST_TRIES):
-        if plan is None:
-            return _as_it_is(search)
-        level, needed, trial = plan
-        mean = max(trial.mean, 1.0)
-        # a run on the next mesh tells of both errors at once
-        both = search.automatic and not search.checked and level + 1 < len(search.meshes)
-        both = both and (needed <= mean or search.judged(search.row(level), trial)[0] <= NEARLY * accuracy)
-        if both:
-            level += -1 if needed < mean and level > 0 else 1
-        # with more steps meshes may differ more
-        elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
-            level = search.in_space(level - (search.automatic and level > 0), mean, needed == mean)
-        row = search.row(level)
-        run, time = search.trial(level, needed, True), nan
-        if run is None:
-            plan = search.planned(level, 2.0 * needed)
-            continue
-        if both:
-            time, search.space = search.told_of_both(trial, run)
-            if time + search.space <= search.within:
-                break
-            if time > search.within and level <= CHEAP:  # whatever the mesh: more steps, on the next one
-                search.in_time[run.mean] = time
-                plan = search.planned(level, needed)
-                continue
-            same, other = search.trial(level, mean), search.trial(level - 1, mean)
-            if same is not None and other is not None:
-                search.space, search.checked = UNKNOWN_DECAY * apart(other.tips, same.tips), mean
-        told = search.told(row, run)
-        time = told if told == told else SHOWN * run.shown if needed == mean else time
-        space = search.space if search.space == search.space else 0.0
-        if time + space <= search.within or search.many(2.0 * needed):
-            break
-        if search.automatic and space > SHARE * accuracy:
-            level = search.in_space(level, mean)
-        if search.row(level) is row:
-            if time <= TIME_SHARE * accuracy:
-                break  # the mesh is to blame
-            plan = search.planned(level, needed)
-        else:  # as many steps more as the coarser mesh lacked
-            more = max(time / (TIME_SHARE * accuracy), 1.0) ** (1.0 / SURE_ORDER)
-            mean = max(mean, search.checked)
-            same = search.trial(level, mean)
-            more = min(max(needed * more, LEAST * mean), FAR * mean)
-            plan = None if same is None else (level, search.steps.whole(more), same)
-    own, record = row.model.inputs, None if run is None else run.record
-    if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
-        record, _ = search.run(row, needed, False, own)
-    scale = search.scale
-    error = ErrorEstimate(time * scale, search.space * scale, scale, accuracy)
-    chosen = search.integrator(needed), error, search.trials - 1, search.steps.told_lengths(needed), search.followed
-    return Found(row.model, row.start, record, *chosen)
-
-
-def _as_it_is(search: Search) -> Found:
-    """The finest run that could be done where no number of steps was found to be enough."""
-    level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), bool(search.row(each).tried), each))
-    row = search.row(level)
-    done = row.before(inf)
-    # none at all where steps were graded and then too many
-    mean = done[-1].mean if done else max(row.tried, default=search.begin()[1])
-    record, _ = search.run(row, mean, False, row.model.inputs)
-    error = inf
-    if len(done) > 1:
-        before, last = done[-2:]
-        error = told_by(apart(before.tips, last.tips), (before.mean / last.mean) ** SURE_ORDER)
-    remark = "trials with more and more steps do not come nearer to each other"
-    told = ErrorEstimate(error * search.scale, nan, search.scale, search.accuracy, remark)
-    return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)

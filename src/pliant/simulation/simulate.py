@@ -21,7 +21,8 @@ from pliant.model.state import Array, Cause
 from pliant.results.summary import alternating, doubts, frozen
 from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.robot.joint import WholeJoint
-from pliant.simulation import accuracy as accurate
+from pliant.simulation import accurate_run as accurate
+from pliant.simulation.accuracy import USUAL
 from pliant.simulation import deflection_error, sources
 from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import Progress, advance
@@ -223,7 +224,7 @@ def simulated_from(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
     saved, given = (until, outputs, progress, after), integrator
-    asked = accurate.USUAL if accuracy is None else checked_accuracy(accuracy)
+    asked = USUAL if accuracy is None else checked_accuracy(accuracy)
     error: Error = None
     seen: Record | None = None
     followed = 0.0  # length of steps that are known to follow all sources
@@ -371,7 +372,7 @@ def _with_its_bend(
         ):
             break
         finer = accurate.find(model, until, needed, given, outputs, progress, after)
-        told = replace(finer.error, asked=accurate.USUAL)
+        told = replace(finer.error, asked=USUAL)
         found = replace(finer, error=told, trials=found.trials + finer.trials)
     return found
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.mechanics.shape_functions import lagrange_basis
+from pliant.mechanics.shape_functions import highest_parts, lagrange_basis
 from pliant.spatial.arrays import quaternion_from_rotation
 from pliant.structures.collocation.chain import FLOATING, MOVED
 from pliant.structures.collocation.poses import make_path, rebuild_poses, strain_values
@@ -42,6 +42,18 @@ def turns_of_links(arm: GeometricallyExactArm, strain: Floats) -> dict[str, floa
     rows = list(arm.placed.links)
     spans = zip(arm.link_names, tree.first_element[rows], tree.n_elements[rows])
     return {name: float(turns[first : first + count].sum()) for name, first, count in spans if count}
+
+
+def unresolved(arm: GeometricallyExactArm, states: Floats) -> float:
+    """How far the highest parts of the curvature that the polynomials know move a tip at most in some states, m.
+
+    A part k of the curvature, over an element of length L, makes a deflection of k L^2. What the polynomials do not know
+    is smaller still, as parts decay with their degree.
+    """
+    mesh, degree = arm.chain.mesh, arm.points.degree
+    curvature = arm.layout.part(states, "strain")[:, :, 3:].reshape(len(states), len(mesh.length), degree, 3)
+    parts = np.abs(highest_parts(arm.points.strain_points) @ curvature).max(axis=(0, 2, 3), initial=0.0)
+    return float((parts * mesh.length**2).max(initial=0.0))
 
 
 def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats) -> Floats:

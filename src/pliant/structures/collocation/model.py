@@ -22,7 +22,7 @@ from pliant.model.state import Block, Layout, Observation
 from pliant.robot import End, FreeJoint, RigidLink, Robot, SphericalJoint
 from pliant.robot.joint import WholeJoint
 from pliant.spatial.arrays import bracket, quaternion_from_rotation, to_frame
-from pliant.structures.collocation.bending import adopted_state, bent_too_far, pose_state, turns_of_links
+from pliant.structures.collocation.bending import adopted_state, bent_too_far, pose_state, turns_of_links, unresolved
 from pliant.structures.collocation.chain import (
     MOVED,
     Chain,
@@ -459,6 +459,10 @@ class GeometricallyExactArm(ArmFacts):
         blocks = ("twist", "strain", "joint_position", "joint_rate")
         V, e, q, qd = (np.ascontiguousarray(self.layout.part(many, name)) for name in blocks)
         return V, e, q, qd
+
+    def unresolved(self, states: Floats) -> float:
+        """How far what the mesh hardly resolves moves a tip, m."""
+        return unresolved(self, states)
 
     def section_at(self, link: str, station: float) -> ChainSection:
         return ChainSection(self, link, station)

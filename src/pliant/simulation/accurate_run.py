@@ -1,0 +1,192 @@
+"""The run with the accuracy that was asked for: at once where one run shows that it has it, else after trials.
+
+Gauss collocation of order 4 shows its own error: over the motions of benchmarks/accuracy_problems.py it was 0.5 to 5
+times what the tips of a run tell, as long as nothing is stiff and no contact begins or ends. The error of a mesh was at
+most a hundredth of what its polynomials hardly resolve. So a run that tells less than a fraction of the accuracy
+needs no other to be compared with; one that tells more is the first trial of the search (`accuracy.Search`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, inf, nan
+
+import numpy as np
+
+from pliant.model.continuation import Continuation
+from pliant.model.contract import Model, Run
+from pliant.model.error_estimate import ErrorEstimate
+from pliant.model.state import Array, Cause
+from pliant.simulation.accuracy import (
+    MOST_TRIES,
+    CHEAP,
+    FAR,
+    LEAST,
+    LOWER,
+    NEARLY,
+    RESEEN,
+    SHARE,
+    SHOWN,
+    SURE_MESH,
+    SURE_ORDER,
+    TIME_SHARE,
+    Search,
+)
+from pliant.simulation.driver import not_begun
+from pliant.simulation.integrators import Gauss
+from pliant.simulation.law_copies import with_copied_laws
+from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, SearchProgress, Stopped, Trial, apart, told_by
+
+AT_ONCE = 5e-5  # accuracy down to which a run may do at once
+EASY_STEPS, EASY = 3.0, 1e-2  # steps in a base step of such a run for an accuracy,
+GROWTH = 0.185  # and the power of the accuracy with which they grow
+FINER = 5e-3, 5e-4  # accuracies below which its mesh is finer
+TOLD, SURELY = 1.6, 4.5  # times what order 4 shows that its error is in the mean, and at most
+UNRESOLVED = 5e-3  # times what a mesh hardly resolves that its error is, rather less
+HALF = 0.5  # times the steps of order 4 with which order 6 is as good
+
+def find(
+    model: Model,
+    until: float,
+    accuracy: float,
+    start: tuple[Array, bool],
+    outputs: int | Array,
+    progress: SearchProgress,
+    after: Continuation,
+) -> Found:
+    """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
+    search = Search(model, until, accuracy, start, outputs, progress, after)
+    row, mean = search.row(search.own), 1.0
+    try:
+        return _found(search)
+    except KeyboardInterrupt:  # between trials, such as while it is looked at what steps follow users' signals
+        chosen = search.integrator(mean)
+        asked = row.model.inputs, chosen.method, chosen.newton_tolerance
+        record = not_begun(row.model, Run(row.start, search.steps.base, search.wanted, *asked, after=after))
+    except Stopped as stopped:
+        row, record, mean = stopped.row, stopped.record, stopped.mean
+        if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
+            mean = max(mean, ceil(float(np.max(np.diff(search.steps.base))) / Gauss().step))
+            search.steps.make_equal()
+            record, _ = search.run(row, mean, False, row.model.inputs)
+    told = ErrorEstimate(nan, nan, search.scale, accuracy)
+    return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
+
+
+def _first(search: Search) -> tuple[int, float, bool]:
+    """Mesh and steps in a base step of the first trial, and whether it is a run that is good enough already."""
+    level, mean = search.begin()
+    highest, accuracy, arm = search.order, search.accuracy, getattr(search.model, "arm", search.model)
+    hard = search.rings or search.rough or search.contacts or search.sampled
+    if hard or not search.automatic or accuracy < AT_ONCE or highest < LOWER or not hasattr(arm, "unresolved"):
+        return level, mean, False
+    search.order = LOWER
+    finer, steps = 1 + sum(accuracy < each for each in FINER), round(EASY_STEPS * (EASY / accuracy) ** GROWTH)
+    step = search.steps.span / len(search.steps.shares) / steps
+    steps = search.steps.whole(steps * step / search.followed_step(step))
+    steps += steps % 2 if highest > LOWER else 0
+    run, row = search.trial(finer, steps, True), search.row(finer)
+    if run is None or run.record is None or search.rings:
+        search.order = LOWER if search.rings else highest
+        row.tried.clear()
+        return level, mean, False
+    arm = getattr(row.model, "arm", row.model)
+    search.space = UNRESOLVED * arm.unresolved(run.record.states) / search.scale
+    if SURELY * run.shown + search.space <= search.within:
+        search.checked = steps
+        return finer, steps, True
+    if search.space <= SHARE * accuracy:
+        search.checked = steps
+    else:
+        search.space = nan
+    if highest > LOWER:
+        search.order = highest
+        row.tried.clear()
+        search.checked *= HALF
+        pairs = None if run.local is None else run.local.reshape(-1, 2).sum(axis=1)
+        row.tried[HALF * steps] = replace(run, mean=HALF * steps, local=pairs, record=None)
+        steps *= HALF
+    return finer, steps, False
+
+
+def _found(search: Search) -> Found:
+    accuracy, (level, needed, good) = search.accuracy, _first(search)
+    if good:
+        run = search.trial(level, needed, True)
+        return _finished(search, search.row(level), needed, run, TOLD * run.shown)
+    plan = search.planned(level, needed)
+    for _ in range(MOST_TRIES):
+        if plan is None:
+            return _as_it_is(search)
+        level, needed, trial = plan
+        mean = max(trial.mean, 1.0)
+        # a run on the next mesh tells of both errors at once
+        both = search.automatic and not search.checked and level + 1 < len(search.meshes)
+        both = both and (needed <= mean or search.judged(search.row(level), trial)[0] <= NEARLY * accuracy)
+        if both:
+            level += -1 if needed < mean and level > 0 else 1
+        # with more steps meshes may differ more
+        elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
+            level = search.in_space(level - (search.automatic and level > 0), mean, needed == mean)
+        row = search.row(level)
+        run, time = search.trial(level, needed, True), nan
+        if run is None:
+            plan = search.planned(level, 2.0 * needed)
+            continue
+        if both:
+            time, search.space = search.told_of_both(trial, run)
+            if time + search.space <= search.within:
+                break
+            if time > search.within and level <= CHEAP:  # whatever the mesh: more steps, on the next one
+                search.in_time[run.mean] = time
+                plan = search.planned(level, needed)
+                continue
+            same, other = search.trial(level, mean), search.trial(level - 1, mean)
+            if same is not None and other is not None:
+                search.space, search.checked = UNKNOWN_DECAY * apart(other.tips, same.tips), mean
+        told = search.told(row, run)
+        time = told if told == told else SHOWN * run.shown if needed == mean else time
+        space = search.space if search.space == search.space else 0.0
+        if time + space <= search.within or search.many(2.0 * needed):
+            break
+        if search.automatic and space > SHARE * accuracy:
+            level = search.in_space(level, mean)
+        if search.row(level) is row:
+            if time <= TIME_SHARE * accuracy:
+                break  # the mesh is to blame
+            plan = search.planned(level, needed)
+        else:  # as many steps more as the coarser mesh lacked
+            more = max(time / (TIME_SHARE * accuracy), 1.0) ** (1.0 / SURE_ORDER)
+            mean = max(mean, search.checked)
+            same = search.trial(level, mean)
+            more = min(max(needed * more, LEAST * mean), FAR * mean)
+            plan = None if same is None else (level, search.steps.whole(more), same)
+    return _finished(search, row, needed, run, time)
+
+
+def _finished(search: Search, row: Row, mean: float, run: Trial | None, time: float) -> Found:
+    """The run, with errors of its steps and of its mesh."""
+    own, record = row.model.inputs, None if run is None else run.record
+    if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
+        record, _ = search.run(row, mean, False, own)
+    scale = search.scale
+    error = ErrorEstimate(time * scale, search.space * scale, scale, search.accuracy)
+    chosen = search.integrator(mean), error, search.trials - 1, search.steps.told_lengths(mean), search.followed
+    return Found(row.model, row.start, record, *chosen)
+
+
+def _as_it_is(search: Search) -> Found:
+    """The finest run that could be done where no number of steps was found to be enough."""
+    level = max(search.rows, key=lambda each: (bool(search.row(each).before(inf)), bool(search.row(each).tried), each))
+    row = search.row(level)
+    done = row.before(inf)
+    # none at all where steps were graded and then too many
+    mean = done[-1].mean if done else max(row.tried, default=search.begin()[1])
+    record, _ = search.run(row, mean, False, row.model.inputs)
+    error = inf
+    if len(done) > 1:
+        before, last = done[-2:]
+        error = told_by(apart(before.tips, last.tips), (before.mean / last.mean) ** SURE_ORDER)
+    remark = "trials with more and more steps do not come nearer to each other"
+    told = ErrorEstimate(error * search.scale, nan, search.scale, search.accuracy, remark)
+    return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
