@@ -37,13 +37,13 @@ from pliant.simulation.integrators import Gauss
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, SearchProgress, Stopped, Trial, apart, told_by
 
-AT_ONCE = 5e-5  # accuracy down to which a run may do at once
-EASY_STEPS, EASY = 3.0, 1e-2  # steps in a base step of such a run for an accuracy,
-GROWTH = 0.185  # and the power of the accuracy with which they grow
-FINER = 5e-3, 5e-4  # accuracies below which its mesh is finer
-TOLD, SURELY = 1.6, 4.5  # times what order 4 shows that its error is in the mean, and at most
-UNRESOLVED = 5e-3  # times what a mesh hardly resolves that its error is, rather less
+AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which a run may do at once, and one of the lower order
+STEPS = {4: (3.0, 1e-2, 0.185), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
+MESHES = 5e-3, 5e-4  # accuracies below which its mesh is finer
+TOLD, SURELY = {4: 1.6, 6: 1.0}, {4: 4.5, 6: 5.0}  # times what it shows that its error is in the mean, and at most
+UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most
 HALF = 0.5  # times the steps of order 4 with which order 6 is as good
+
 
 def find(
     model: Model,
@@ -80,40 +80,48 @@ def _first(search: Search) -> tuple[int, float, bool]:
     hard = search.rings or search.rough or search.contacts or search.sampled
     if hard or not search.automatic or accuracy < AT_ONCE or highest < LOWER or not hasattr(arm, "unresolved"):
         return level, mean, False
-    search.order = LOWER
-    finer, steps = 1 + sum(accuracy < each for each in FINER), round(EASY_STEPS * (EASY / accuracy) ** GROWTH)
-    step = search.steps.span / len(search.steps.shares) / steps
-    steps = search.steps.whole(steps * step / search.followed_step(step))
-    steps += steps % 2 if highest > LOWER else 0
-    run, row = search.trial(finer, steps, True), search.row(finer)
-    if run is None or run.record is None or search.rings:
-        search.order = LOWER if search.rings else highest
+    if accuracy >= BY_LOWER:
+        search.order = LOWER
+    order, finer = search.order, 1 + sum(accuracy < each for each in MESHES)
+    usual, easy, growth = STEPS[order]
+    steps, row = _followed(search, round(usual * (easy / accuracy) ** growth), highest > order), search.row(finer)
+    run = search.trial(finer, steps, True)
+    known = run is not None and run.record is not None and not search.rings
+    if known:
+        arm = getattr(row.model, "arm", row.model)
+        search.space = UNRESOLVED[order] * arm.unresolved(run.record.states) / search.scale
+    if not known or search.space > SHARE * accuracy:
+        search.order, search.space = min(search.order, LOWER) if search.rings else highest, nan
         row.tried.clear()
         return level, mean, False
-    arm = getattr(row.model, "arm", row.model)
-    search.space = UNRESOLVED * arm.unresolved(run.record.states) / search.scale
-    if SURELY * run.shown + search.space <= search.within:
-        search.checked = steps
+    search.checked = steps
+    if SURELY[order] * _seen(run) + search.space <= search.within:
         return finer, steps, True
-    if search.space <= SHARE * accuracy:
-        search.checked = steps
-    else:
-        search.space = nan
-    if highest > LOWER:
-        search.order = highest
-        row.tried.clear()
-        search.checked *= HALF
+    if highest > order:
+        search.order, search.checked = highest, HALF * steps
         pairs = None if run.local is None else run.local.reshape(-1, 2).sum(axis=1)
-        row.tried[HALF * steps] = replace(run, mean=HALF * steps, local=pairs, record=None)
+        row.tried = {HALF * steps: replace(run, mean=HALF * steps, local=pairs, record=None)}
         steps *= HALF
     return finer, steps, False
+
+
+def _seen(run: Trial) -> float:
+    """Error that a run shows, rather more where vibrations are seen that its steps do not follow."""
+    return (run.shown * max(run.shown, run.hidden)) ** 0.5 if run.hidden == run.hidden else run.shown
+
+
+def _followed(search: Search, steps: float, even: bool) -> float:
+    """So many steps in a base step, or more that follow all sources; an even number where half of them count."""
+    step = search.steps.span / len(search.steps.shares) / steps
+    found = search.steps.whole(steps * step / search.followed_step(step))
+    return found + found % 2 if even else found
 
 
 def _found(search: Search) -> Found:
     accuracy, (level, needed, good) = search.accuracy, _first(search)
     if good:
         run = search.trial(level, needed, True)
-        return _finished(search, search.row(level), needed, run, TOLD * run.shown)
+        return _finished(search, search.row(level), needed, run, TOLD[search.order] * _seen(run))
     plan = search.planned(level, needed)
     for _ in range(MOST_TRIES):
         if plan is None:
