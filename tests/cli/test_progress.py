@@ -143,13 +143,26 @@ def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypat
     shown: list[float] = []
     stages: list[str] = []
     with watched(lambda stage, _: stages.append(stage)):
-        pl.simulate(arm, until=1.0, accuracy=1e-5, progress=shown.append)
+        pl.simulate(arm, until=1.0, accuracy=1e-6, progress=shown.append)
     assert stages[0] == "trial 1 of about 2"
     assert stages[-1].startswith("run of ")
     assert len(shown) > len(stages) > 3
     assert shown[-1] == 1.0
     assert all(a <= b for a, b in itertools.pairwise(shown))
     assert shown[0] < 0.2
+
+
+def test_the_progress_of_a_run_that_needs_no_trial_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "time", clock := Clock(tick=1.0))
+    monkeypatch.setattr(trials, "time", clock)
+    arm = pl.GeometricallyExact().compile(pl.load(pl.library.path("l_frame")))
+    shown: list[float] = []
+    stages: list[str] = []
+    with watched(lambda stage, _: stages.append(stage)):
+        pl.simulate(arm, until=1.0, accuracy=1e-2, progress=shown.append)
+    assert stages == ["run of 32 steps"]
+    assert shown[-1] == 1.0
+    assert all(a <= b for a, b in itertools.pairwise(shown))
 
 
 def reports(work: Callable[[], object]) -> list[tuple[str, float | None]]:

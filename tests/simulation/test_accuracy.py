@@ -19,6 +19,7 @@ from pliant.model.contract import Arm, Model, Record, Run
 from pliant.model.error_estimate import AT_CONTACTS, indicated, local_errors, missed_at
 from pliant.model.sampling import Sample
 from pliant.simulation import accuracy as accurate
+from pliant.simulation import accurate_run
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
@@ -345,8 +346,9 @@ def test_sources_that_few_steps_would_alias_are_followed_from_the_first_trial_on
     fine = pl.connect(pl.GeometricallyExact(8).compile(arm.robot), *model.components)
     answer = pl.simulate(fine, 0.1, pl.Gauss(6, 1.0 / 1002.0 / 32.0), outputs=run.time)
     assert run.error is not None
-    assert np.linalg.norm(run.tip_position - answer.tip_position, axis=1).max() <= run.error.total
-    assert run.error.reached
+    true = np.linalg.norm(run.tip_position - answer.tip_position, axis=1).max()
+    assert true <= 0.02 * run.error.asked  # of the reach, 1 m
+    assert 0.3 <= run.error.total / true <= 10.0  # what is told of a run that nothing is compared with
 
 
 class Shaking:
@@ -402,7 +404,7 @@ def test_a_search_whose_trials_were_all_given_up_still_runs() -> None:
     search = accurate.Search(arm, 0.1, 1e-3, (start, False), 10, SearchProgress(None), Continuation.at(0.0))
     assert search.planned(search.own, 2.0 * accurate.MOST_STEPS) is None
     search.row(search.own)
-    found = accurate._as_it_is(search)
+    found = accurate_run._as_it_is(search)
     assert found.record.ending.completed
     assert found.error.time == math.inf
 
@@ -417,11 +419,47 @@ def test_no_run_is_done_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         return advance(model, run)
 
     monkeypatch.setattr(accurate, "advance", counted)
-    for build, asked in ((slewed_strip, 1e-5), (rubber, 1e-2)):
+    for build, asked in ((slewed_strip, 1e-6), (rubber, 1e-2)):
         done.clear()
         run = pl.simulate(build(pl.GeometricallyExact()), 1.0, accuracy=asked)
         assert len(done) == len(set(done)) == int(run.provenance.choices["trials"]) + 1 > 2
         assert (repr(done[-1][0]), done[-1][1]) == (run.provenance.choices["formulation"], run.statistics["steps"] + 1)
+
+
+def test_a_run_that_shows_that_it_is_good_enough_is_the_only_one() -> None:
+    motion = MOTIONS["strip, gear motor"]
+    times = np.linspace(0.0, motion.duration, 26)
+    # halving steps of a coarser mesh changes the answer by less than 1e-7 of the reach (benchmarks/accuracy.py)
+    answer = reference(replace(motion, steps=2048), times).tip_position
+    for accuracy in (1e-2, 1e-3, 1e-4, 1e-5):
+        model = motion.build(pl.GeometricallyExact())
+        run = pl.simulate(model, motion.duration, outputs=times, accuracy=accuracy)
+        assert run.error is not None
+        assert run.provenance.choices["trials"] == "0"
+        true = np.linalg.norm(run.tip_position - answer, axis=1).max()
+        assert true <= accuracy * run.error.scale
+        assert 0.3 <= run.error.total / true <= 10.0
+        assert run.ledger.worst_ratio < 1e-10
+
+
+@pytest.mark.parametrize("name", ["strip, stop", "anthropomorphic", "sampled ruler", "rubber pendulum"])
+def test_what_a_run_cannot_show_is_compared_with_others(name: str) -> None:
+    """Contacts, stiff dampers and sampled control hide errors from tips, and a rod may bend beyond its polynomials."""
+    motion = MOTIONS[name]
+    run = pl.simulate(motion.build(pl.GeometricallyExact()), motion.duration, accuracy=1e-2)
+    assert int(run.provenance.choices["trials"]) > 0
+
+
+def test_a_first_run_of_order_four_counts_as_a_trial_of_half_the_steps() -> None:
+    start = consistent_start(model := slewed_strip(pl.GeometricallyExact()))
+    search = accurate.Search(model, 1.0, 1e-4, (start, False), TIMES, SearchProgress(None), Continuation.at(0.0))
+    level, mean, good = accurate_run._first(search)
+    trial = search.row(level).tried[mean]
+    assert trial is not None
+    assert (good, search.order, trial.record) == (False, 6, None)
+    assert trial.mean == mean == search.checked
+    assert trial.local is not None
+    assert trial.local.shape[0] == len(search.steps.grid(mean)) - 1
 
 
 def test_a_trial_is_blind_if_it_lies_further_off_than_it_shows() -> None:

@@ -279,7 +279,8 @@ class Search:
         if not looked_at:
             return record, Trial(mean, tips[seen], record=None if loose else record)
         ends = np.searchsorted(rows, grid)
-        self.rings = self.rings or (loose and ringing(row.model, grid, record.states[ends]))
+        first = loose or not row.tried
+        self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
         local = local_errors(grid, tips[ends], self.order, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)

@@ -1,15 +1,18 @@
-"""The run with the accuracy that was asked for: at once where one run shows that it has it, else after trials.
+"""The run with the accuracy that was asked for: at once where it shows by itself that it is good enough, else after
+the trials of a search (`accuracy.Search`).
 
-Gauss collocation of order 4 shows its own error: over the motions of benchmarks/accuracy_problems.py it was 0.5 to 5
-times what the tips of a run tell, as long as nothing is stiff and no contact begins or ends. The error of a mesh was at
-most a hundredth of what its polynomials hardly resolve. So a run that tells less than a fraction of the accuracy
-needs no other to be compared with; one that tells more is the first trial of the search (`accuracy.Search`).
+What the tips of a run of order 4 tell of its error (`local_errors`) was right to a factor of 0.5 to 5 in all motions of
+benchmarks/accuracy_problems.py but those with stiff dampers, contacts and joints that stick; of order 6, with the
+vibrations that its steps do not follow, to 0.2 to 8. The error of a mesh was at most a hundredth of what its
+polynomials hardly resolve. So a first run for which both are clearly less than was asked needs none to be compared
+with, and one for which they are not is the first trial.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil, inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +21,11 @@ from pliant.model.contract import Model, Run
 from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.state import Array, Cause
 from pliant.simulation.accuracy import (
-    MOST_TRIES,
     CHEAP,
     FAR,
     LEAST,
     LOWER,
+    MOST_TRIES,
     NEARLY,
     RESEEN,
     SHARE,
@@ -37,8 +40,8 @@ from pliant.simulation.integrators import Gauss
 from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, SearchProgress, Stopped, Trial, apart, told_by
 
-AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which a run may do at once, and one of the lower order
-STEPS = {4: (3.0, 1e-2, 0.185), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
+AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which the first run may do, and by the lower order
+STEPS = {4: (4.0, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
 MESHES = 5e-3, 5e-4  # accuracies below which its mesh is finer
 TOLD, SURELY = {4: 1.6, 6: 1.0}, {4: 4.5, 6: 5.0}  # times what it shows that its error is in the mean, and at most
 UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most
@@ -75,53 +78,60 @@ def find(
 
 def _first(search: Search) -> tuple[int, float, bool]:
     """Mesh and steps in a base step of the first trial, and whether it is a run that is good enough already."""
-    level, mean = search.begin()
-    highest, accuracy, arm = search.order, search.accuracy, getattr(search.model, "arm", search.model)
-    hard = search.rings or search.rough or search.contacts or search.sampled
-    if hard or not search.automatic or accuracy < AT_ONCE or highest < LOWER or not hasattr(arm, "unresolved"):
-        return level, mean, False
-    if accuracy >= BY_LOWER:
-        search.order = LOWER
-    order, finer = search.order, 1 + sum(accuracy < each for each in MESHES)
-    usual, easy, growth = STEPS[order]
-    steps, row = _followed(search, round(usual * (easy / accuracy) ** growth), highest > order), search.row(finer)
-    run = search.trial(finer, steps, True)
-    known = run is not None and run.record is not None and not search.rings
-    if known:
-        arm = getattr(row.model, "arm", row.model)
-        search.space = UNRESOLVED[order] * arm.unresolved(run.record.states) / search.scale
-    if not known or search.space > SHARE * accuracy:
-        search.order, search.space = min(search.order, LOWER) if search.rings else highest, nan
-        row.tried.clear()
-        return level, mean, False
-    search.checked = steps
-    if SURELY[order] * _seen(run) + search.space <= search.within:
-        return finer, steps, True
-    if highest > order:
-        search.order, search.checked = highest, HALF * steps
-        pairs = None if run.local is None else run.local.reshape(-1, 2).sum(axis=1)
-        row.tried = {HALF * steps: replace(run, mean=HALF * steps, local=pairs, record=None)}
-        steps *= HALF
-    return finer, steps, False
+    begun, highest = search.begin(), search.order
+    if not _shows_its_error(search):
+        return *begun, False
+    level = 1 + sum(search.accuracy < each for each in MESHES)
+    order = search.order = LOWER if search.accuracy >= BY_LOWER else highest
+    row, mean = search.row(level), _followed_steps(search, highest > order)
+    run = search.trial(level, mean, True)
+    if run is not None and run.record is not None and not search.rings:
+        arm: Any = getattr(row.model, "arm", row.model)
+        space = UNRESOLVED[order] * arm.unresolved(run.record.states) / search.scale
+        if space <= SHARE * search.accuracy:
+            search.space, search.checked = space, mean
+            if SURELY[order] * _shown(run) + space <= search.within:
+                return level, mean, True
+            if highest > order:
+                search.order, mean = highest, HALF * mean
+                search.checked, local = mean, None if run.local is None else run.local.reshape(-1, 2).sum(axis=1)
+                row.tried = {mean: replace(run, mean=mean, local=local, record=None)}
+            return level, mean, False
+    if not search.rings:
+        search.order = highest
+        if highest > order:
+            row.tried.clear()  # of another order than the trials
+    return *begun, False
 
 
-def _seen(run: Trial) -> float:
-    """Error that a run shows, rather more where vibrations are seen that its steps do not follow."""
+def _shows_its_error(search: Search) -> bool:
+    """Whether a run may do that nothing is compared with."""
+    plain = not (search.rings or search.rough or search.contacts or search.sampled) and search.order >= LOWER
+    telling = hasattr(getattr(search.model, "arm", search.model), "unresolved")
+    return plain and telling and search.automatic and search.accuracy >= AT_ONCE
+
+
+def _followed_steps(search: Search, halved: bool) -> float:
+    """Steps in a base step of a first run, which follow all sources; an even number where they are to be halved."""
+    usual, easy, growth = STEPS[search.order]
+    mean = max(1.0, round(usual * (easy / search.accuracy) ** growth))
+    step = search.steps.span / len(search.steps.shares) / mean
+    mean = search.steps.whole(mean * step / search.followed_step(step))
+    return mean + mean % 2.0 if halved else mean
+
+
+def _shown(run: Trial) -> float:
+    """Error that a run shows, more of it where vibrations are seen that its steps do not follow."""
     return (run.shown * max(run.shown, run.hidden)) ** 0.5 if run.hidden == run.hidden else run.shown
-
-
-def _followed(search: Search, steps: float, even: bool) -> float:
-    """So many steps in a base step, or more that follow all sources; an even number where half of them count."""
-    step = search.steps.span / len(search.steps.shares) / steps
-    found = search.steps.whole(steps * step / search.followed_step(step))
-    return found + found % 2 if even else found
 
 
 def _found(search: Search) -> Found:
     accuracy, (level, needed, good) = search.accuracy, _first(search)
     if good:
-        run = search.trial(level, needed, True)
-        return _finished(search, search.row(level), needed, run, TOLD[search.order] * _seen(run))
+        row = search.row(level)
+        run = row.tried[needed]
+        assert run is not None
+        return _finished(search, row, needed, run, TOLD[search.order] * _shown(run))
     plan = search.planned(level, needed)
     for _ in range(MOST_TRIES):
         if plan is None:

@@ -47,8 +47,8 @@ def turns_of_links(arm: GeometricallyExactArm, strain: Floats) -> dict[str, floa
 def unresolved(arm: GeometricallyExactArm, states: Floats) -> float:
     """How far the highest parts of the curvature that the polynomials know move a tip at most in some states, m.
 
-    A part k of the curvature, over an element of length L, makes a deflection of k L^2. What the polynomials do not know
-    is smaller still, as parts decay with their degree.
+    A part k of the curvature, over an element of length L, makes a deflection of k L^2. What the polynomials do not
+    know is smaller still, as parts decay with their degree.
     """
     mesh, degree = arm.chain.mesh, arm.points.degree
     curvature = arm.layout.part(states, "strain")[:, :, 3:].reshape(len(states), len(mesh.length), degree, 3)
