@@ -97,6 +97,8 @@ def _first(search: Search) -> tuple[int, float, bool]:
                 search.checked, local = mean, None if run.local is None else run.local.reshape(-1, 2).sum(axis=1)
                 row.tried = {mean: replace(run, mean=mean, local=local, record=None)}
             return level, mean, False
+        if order > LOWER:
+            begun = min(level + search.ahead(space), len(search.meshes) - 1), begun[1]
     if not search.rings:
         search.order = highest
         if highest > order:
