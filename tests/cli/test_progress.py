@@ -135,7 +135,8 @@ def test_the_progress_of_a_search_is_near_the_time_that_it_has_taken(
     assert np.abs(fraction - time_spent / time_spent[-1])[:-10].max() < 0.3
 
 
-def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+def shown_of(accuracy: float, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[float]]:
+    """Stages of a run of such accuracy, and the parts that are done, which never fall."""
     clock = Clock(tick=1.0)  # every part of a run is reported
     monkeypatch.setattr(driver, "time", clock)
     monkeypatch.setattr(trials, "time", clock)
@@ -143,26 +144,22 @@ def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypat
     shown: list[float] = []
     stages: list[str] = []
     with watched(lambda stage, _: stages.append(stage)):
-        pl.simulate(arm, until=1.0, accuracy=1e-6, progress=shown.append)
+        pl.simulate(arm, until=1.0, accuracy=accuracy, progress=shown.append)
+    assert shown[-1] == 1.0
+    assert all(a <= b for a, b in itertools.pairwise(shown))
+    return stages, shown
+
+
+def test_the_progress_of_a_simulation_never_falls_and_names_its_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages, shown = shown_of(1e-6, monkeypatch)
     assert stages[0] == "trial 1 of about 2"
     assert stages[-1].startswith("run of ")
     assert len(shown) > len(stages) > 3
-    assert shown[-1] == 1.0
-    assert all(a <= b for a, b in itertools.pairwise(shown))
     assert shown[0] < 0.2
 
 
 def test_the_progress_of_a_run_that_needs_no_trial_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "time", clock := Clock(tick=1.0))
-    monkeypatch.setattr(trials, "time", clock)
-    arm = pl.GeometricallyExact().compile(pl.load(pl.library.path("l_frame")))
-    shown: list[float] = []
-    stages: list[str] = []
-    with watched(lambda stage, _: stages.append(stage)):
-        pl.simulate(arm, until=1.0, accuracy=1e-2, progress=shown.append)
-    assert stages == ["run of 32 steps"]
-    assert shown[-1] == 1.0
-    assert all(a <= b for a, b in itertools.pairwise(shown))
+    assert shown_of(1e-2, monkeypatch)[0] == ["run of 32 steps"]
 
 
 def reports(work: Callable[[], object]) -> list[tuple[str, float | None]]:

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model.continuation import Continuation
-from pliant.model.contract import Model, Run
+from pliant.model.contract import Run
 from pliant.model.error_estimate import ErrorEstimate
-from pliant.model.state import Array, Cause
+from pliant.model.state import Cause
 from pliant.simulation.accuracy import (
     CHEAP,
     FAR,
@@ -38,7 +37,7 @@ from pliant.simulation.accuracy import (
 from pliant.simulation.driver import not_begun
 from pliant.simulation.integrators import Gauss
 from pliant.simulation.law_copies import with_copied_laws
-from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, SearchProgress, Stopped, Trial, apart, told_by
+from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, Stopped, Trial, apart, told_by
 
 AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which the first run may do, and by the lower order
 STEPS = {4: (4.0, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
@@ -48,31 +47,22 @@ UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its er
 HALF = 0.5  # times the steps of order 4 with which order 6 is as good
 
 
-def find(
-    model: Model,
-    until: float,
-    accuracy: float,
-    start: tuple[Array, bool],
-    outputs: int | Array,
-    progress: SearchProgress,
-    after: Continuation,
-) -> Found:
-    """Steps and mesh for an accuracy, and the run with them; ``start`` is that of the model, and if a user gave it."""
-    search = Search(model, until, accuracy, start, outputs, progress, after)
+def find(search: Search) -> Found:
+    """Steps and mesh for an accuracy, and the run with them."""
     row, mean = search.row(search.own), 1.0
     try:
         return _found(search)
     except KeyboardInterrupt:  # between trials, such as while it is looked at what steps follow users' signals
         chosen = search.integrator(mean)
         asked = row.model.inputs, chosen.method, chosen.newton_tolerance
-        record = not_begun(row.model, Run(row.start, search.steps.base, search.wanted, *asked, after=after))
+        record = not_begun(row.model, Run(row.start, search.steps.base, search.wanted, *asked, after=search.after))
     except Stopped as stopped:
         row, record, mean = stopped.row, stopped.record, stopped.mean
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
             mean = max(mean, ceil(float(np.max(np.diff(search.steps.base))) / Gauss().step))
             search.steps.make_equal()
             record, _ = search.run(row, mean, False, row.model.inputs)
-    told = ErrorEstimate(nan, nan, search.scale, accuracy)
+    told = ErrorEstimate(nan, nan, search.scale, search.accuracy)
     return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
 
 

@@ -22,7 +22,7 @@ from pliant.results.summary import alternating, doubts, frozen
 from pliant.results.trajectory import Error, Trajectory, indicated_error
 from pliant.robot.joint import WholeJoint
 from pliant.simulation import deflection_error, sources
-from pliant.simulation.accuracy import USUAL
+from pliant.simulation.accuracy import USUAL, Search
 from pliant.simulation.accurate_run import find
 from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import Progress, advance
@@ -231,7 +231,7 @@ def simulated_from(
     trials, searching = {}, SearchProgress(progress)
     if integrator is None:
         begin = start, initial is not None
-        found = find(model, until, asked, begin, outputs, searching, after)
+        found = find(Search(model, until, asked, begin, outputs, searching, after))
         if accuracy is None and isinstance(model, Arm) and deflection_error.deflects(model):
             found = _with_its_bend(found, model, (until, begin, outputs, searching), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
@@ -254,7 +254,7 @@ def simulated_from(
             if not trials:
                 record, error, seen = _advance(model, start, integrator, *saved)
             else:
-                found = find(arm, until, asked, (start, True), outputs, searching, began.after)
+                found = find(Search(arm, until, asked, (start, True), outputs, searching, began.after))
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
     wall_time = time.perf_counter() - clock
     ended = record.after or Continuation(float(record.time[-1]), after.origin)
@@ -371,7 +371,7 @@ def _with_its_bend(
             or model.inputs.commands
         ):
             break
-        finer = find(model, until, needed, given, outputs, progress, after)
+        finer = find(Search(model, until, needed, given, outputs, progress, after))
         told = replace(finer.error, asked=USUAL)
         found = replace(finer, error=told, trials=found.trials + finer.trials)
     return found
