@@ -426,25 +426,26 @@ def test_no_run_is_done_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (repr(done[-1][0]), done[-1][1]) == (run.provenance.choices["formulation"], run.statistics["steps"] + 1)
 
 
-def test_a_run_that_shows_that_it_is_good_enough_is_the_only_one() -> None:
-    motion = MOTIONS["strip, gear motor"]
+@pytest.mark.parametrize(("name", "least"), [("strip, gear motor", 1e-5), ("sampled ruler", 1e-4)])
+def test_a_run_that_shows_that_it_is_good_enough_is_the_only_one(name: str, least: float) -> None:
+    motion = MOTIONS[name]
     times = np.linspace(0.0, motion.duration, 26)
     # halving steps of a coarser mesh changes the answer by less than 1e-7 of the reach (benchmarks/accuracy.py)
     answer = reference(replace(motion, steps=2048), times).tip_position
-    for accuracy in (1e-2, 1e-3, 1e-4, 1e-5):
+    for accuracy in (each for each in (1e-2, 1e-3, 1e-4, 1e-5) if each >= least):
         model = motion.build(pl.GeometricallyExact())
         run = pl.simulate(model, motion.duration, outputs=times, accuracy=accuracy)
         assert run.error is not None
         assert run.provenance.choices["trials"] == "0"
         true = np.linalg.norm(run.tip_position - answer, axis=1).max()
         assert true <= accuracy * run.error.scale
-        assert 0.3 <= run.error.total / true <= 10.0
+        assert 0.3 <= run.error.total / true <= (10.0 if accuracy < 1e-3 else 20.0)  # of the mesh, rather too much
         assert run.ledger.worst_ratio < 1e-10
 
 
-@pytest.mark.parametrize("name", ["strip, stop", "anthropomorphic", "sampled ruler", "rubber pendulum"])
+@pytest.mark.parametrize("name", ["strip, stop", "anthropomorphic", "rubber pendulum"])
 def test_what_a_run_cannot_show_is_compared_with_others(name: str) -> None:
-    """Contacts, stiff dampers and sampled control hide errors from tips, and a rod may bend beyond its polynomials."""
+    """Contacts and stiff dampers hide errors from tips, and a rod may bend beyond its polynomials."""
     motion = MOTIONS[name]
     run = pl.simulate(motion.build(pl.GeometricallyExact()), motion.duration, accuracy=1e-2)
     assert int(run.provenance.choices["trials"]) > 0

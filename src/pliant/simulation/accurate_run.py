@@ -43,7 +43,7 @@ AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which the first run may do,
 STEPS = {4: (4.0, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
 MESHES = 5e-3, 5e-4  # accuracies below which its mesh is finer
 TOLD, SURELY = {4: 1.6, 6: 1.0}, {4: 4.5, 6: 5.0}  # times what it shows that its error is in the mean, and at most
-UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most
+UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most; half of it is told
 HALF = 0.5  # times the steps of order 4 with which order 6 is as good
 
 
@@ -81,6 +81,7 @@ def _first(search: Search) -> tuple[int, float, bool]:
         if space <= SHARE * search.accuracy:
             search.space, search.checked = space, mean
             if SURELY[order] * _shown(run) + space <= search.within:
+                search.space *= HALF
                 return level, mean, True
             if highest > order:
                 search.order, mean = highest, HALF * mean
@@ -98,15 +99,16 @@ def _first(search: Search) -> tuple[int, float, bool]:
 
 def _shows_its_error(search: Search) -> bool:
     """Whether a run may do that nothing is compared with."""
-    plain = not (search.rings or search.rough or search.contacts or search.sampled) and search.order >= LOWER
+    plain = not (search.rings or search.rough or search.contacts) and search.order >= LOWER
     telling = hasattr(getattr(search.model, "arm", search.model), "unresolved")
-    return plain and telling and search.automatic and search.accuracy >= AT_ONCE
+    least = BY_LOWER if search.sampled else AT_ONCE  # steps from sample to sample do not suffice for less
+    return plain and telling and search.automatic and search.accuracy >= least
 
 
 def _followed_steps(search: Search, halved: bool) -> float:
     """Steps in a base step of a first run, which follow all sources; an even number where they are to be halved."""
     usual, easy, growth = STEPS[search.order]
-    mean = max(1.0, round(usual * (easy / search.accuracy) ** growth))
+    mean = 1.0 if search.sampled else max(1.0, round(usual * (easy / search.accuracy) ** growth))
     step = search.steps.span / len(search.steps.shares) / mean
     mean = search.steps.whole(mean * step / search.followed_step(step))
     return mean + mean % 2.0 if halved else mean
