@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+from collections.abc import Iterator
 
 # The matrices of the tests are small: threads of the linear algebra library would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+
+@pytest.fixture
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Shells start programs in the background deaf to Ctrl-C; tests of it are to pass there too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
 
 # What collecting tests makes stays to the end: to look through it for garbage takes a third of that time.
 gc.disable()

@@ -261,6 +261,7 @@ class Interrupting:
         return 0.1
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_an_interrupted_run_goes_on() -> None:
     def model(law: object) -> pl.Model:
         return pl.connect(swing(KINDS[-1]), pl.control.SampledController(law, 2e-3))

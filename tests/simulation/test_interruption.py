@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -17,14 +16,7 @@ from tests.support.arms import ASIDE, two_links
 ARM = pl.GeometricallyExact(degree=4).compile(two_links(ASIDE, rates=(2.0, -3.0)))
 GAUSS = pl.Gauss(order=4, step=1e-3)
 UNTIL = 0.2
-
-
-@pytest.fixture(autouse=True)
-def ctrl_c_is_heard() -> Iterator[None]:
-    """Shells start programs in the background deaf to Ctrl-C; these tests are to pass there too."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
 
 
 class PressesOnce:
