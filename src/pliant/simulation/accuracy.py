@@ -19,7 +19,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil, inf, log, nan
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
     BELIEVED,
+    INSIDE,
     ROUNDING,
     STENCIL,
     UNKNOWN_DECAY,
@@ -51,6 +52,7 @@ from pliant.simulation.trials import (
     decay_for_more_steps,
     is_rough,
     kept_rows,
+    off_inside,
     order_seen,
     ringing,
     surely_stiff,
@@ -142,6 +144,7 @@ class Search:
         self.within = (WITHIN_ROUGH if self.rough else WITHIN) * accuracy
         self.followed = 0.0  # length of steps that are known to follow all sources
         self.shaken = 0  # trials that ended because of control which is not stable
+        self.inside = False  # whether runs are looked at inside their steps too
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -268,7 +271,8 @@ class Search:
         grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
-        rows = np.union1d(outputs, grid) if looked_at else outputs
+        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if self.inside and looked_at else grid[:0]
+        rows = np.union1d(np.union1d(outputs, grid), between) if looked_at else outputs
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
         )
@@ -287,10 +291,15 @@ class Search:
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
+        inside = nan
+        if len(between):
+            here = record.states[ends], tips[ends] * self.scale, turns[ends]
+            x = tips[np.searchsorted(rows, between)] * self.scale
+            inside = off_inside(cast(Arm, row.model), self.tips, grid, here, x) / self.scale
         kept = None if loose else record.at(kept_rows(record, outputs))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
-        trial = Trial(mean, tips[seen], *shown, hidden, hard, kept, met)
+        trial = Trial(mean, tips[seen], *shown, hidden, inside, hard, kept, met)
         return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
