@@ -19,7 +19,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil, inf, log, nan
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -52,9 +52,9 @@ from pliant.simulation.trials import (
     decay_for_more_steps,
     is_rough,
     kept_rows,
-    off_inside,
     order_seen,
     ringing,
+    seen_inside,
     surely_stiff,
     tips_of,
     told_by,
@@ -144,7 +144,6 @@ class Search:
         self.within = (WITHIN_ROUGH if self.rough else WITHIN) * accuracy
         self.followed = 0.0  # length of steps that are known to follow all sources
         self.shaken = 0  # trials that ended because of control which is not stable
-        self.inside = False  # whether runs are looked at inside their steps too
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -271,7 +270,7 @@ class Search:
         grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
-        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if self.inside and looked_at else grid[:0]
+        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if looked_at and self.tips else grid[:0]
         rows = np.union1d(np.union1d(outputs, grid), between) if looked_at else outputs
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
@@ -291,11 +290,11 @@ class Search:
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
-        inside = nan
-        if len(between):
+        inside = 0.0
+        if len(between) and isinstance(row.model, Arm):
             here = record.states[ends], tips[ends] * self.scale, turns[ends]
             x = tips[np.searchsorted(rows, between)] * self.scale
-            inside = off_inside(cast(Arm, row.model), self.tips, grid, here, x) / self.scale
+            inside = seen_inside(row.model, self.tips, grid, here, x, self.rings) / self.scale
         kept = None if loose else record.at(kept_rows(record, outputs))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
@@ -321,7 +320,7 @@ class Search:
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return self.in_time.get(trial.mean, CAUTION * shown * trial.shown), hoped, min(FASTEST, self.usual_order)
+            return self.in_time.get(trial.mean, CAUTION * max(shown * trial.shown, trial.inside)), hoped, min(FASTEST, self.usual_order)
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
         if before[-1].blind(distance):
             order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
@@ -349,9 +348,9 @@ class Search:
             for order in (min(usual, self.usual_order), SLOW)
         )
         if not seen:
-            return fast
+            return max(fast, fine.inside)
         hidden = fine.hidden - (SMOOTH * part**STENCIL * coarse.hidden if coarse.hidden == coarse.hidden else 0.0)
-        return max(fast, min(max(hidden, 0.0), slow))
+        return max(fast, min(max(hidden, 0.0), slow), fine.inside)
 
     def told(self, row: Row, run: Trial) -> float:
         """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a
@@ -399,7 +398,7 @@ class Search:
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
-            time = SHOWN * run.shown
+            time = SHOWN * max(run.shown, run.inside)
             time = max(time, HIDDEN_TOLD * run.hidden) if run.hidden == run.hidden else time
             return self.in_time.get(run.mean, time), UNKNOWN_DECAY * distance
         if run.mean < trial.mean:

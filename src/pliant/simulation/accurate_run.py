@@ -42,8 +42,7 @@ from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, Stopped, Trial, 
 AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which the first run may do, and by the lower order
 STEPS = {4: (4.0, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
 MESHES = 5e-3, 5e-4  # accuracies below which its mesh is finer
-PARTS = {4: (1.0, 2.0), 6: (1.5, 2.5)}  # times what tips show at the ends of steps, and inside: the error in the mean
-SURELY = 4.5  # times that it is at most
+SURELY = 5.0  # times what the tips of a run show that its error is at most
 UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most; half of it is told
 HALF = 0.5  # times the steps of order 4 with which order 6 is as good
 
@@ -75,15 +74,13 @@ def _first(search: Search) -> tuple[int, float, bool]:
     level = 1 + sum(search.accuracy < each for each in MESHES)
     order = search.order = LOWER if search.accuracy >= BY_LOWER else highest
     row, mean = search.row(level), _followed_steps(search, highest > order)
-    search.inside = True
     run = search.trial(level, mean, True)
-    search.inside = False
     if run is not None and run.record is not None and not search.rings:
         arm: Any = getattr(row.model, "arm", row.model)
         space = UNRESOLVED[order] * arm.unresolved(run.record.states) / search.scale
         if space <= SHARE * search.accuracy:
             search.space, search.checked = space, mean
-            if SURELY * _shown(run, order) + space <= search.within:
+            if SURELY * (run.shown + run.inside) + space <= search.within:
                 search.space *= HALF
                 return level, mean, True
             if highest > order:
@@ -117,19 +114,13 @@ def _followed_steps(search: Search, halved: bool) -> float:
     return mean + mean % 2.0 if halved else mean
 
 
-def _shown(run: Trial, order: int) -> float:
-    """Error that the tips of a run show."""
-    ends, inside = PARTS[order]
-    return ends * run.shown + inside * run.inside
-
-
 def _found(search: Search) -> Found:
     accuracy, (level, needed, good) = search.accuracy, _first(search)
     if good:
         row = search.row(level)
         run = row.tried[needed]
         assert run is not None
-        return _finished(search, row, needed, run, _shown(run, search.order))
+        return _finished(search, row, needed, run, run.shown + run.inside)
     plan = search.planned(level, needed)
     for _ in range(MOST_TRIES):
         if plan is None:
