@@ -81,7 +81,8 @@ HIDDEN_TOLD, HIDDEN_MOST = 0.6, 4.0  # times the vibrations that steps do not fo
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
-SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
+BY_RADAU = 2.0
+SHOWN, SHOWN_BY_STIFF = 2.0, 2.0  # times what a trial shows by itself that its error is, if nothing else is known
 CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
@@ -286,6 +287,8 @@ class Search:
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
         local = local_errors(grid, tips[ends], self.order, breaks)
+        if self.rings:
+            local = BY_RADAU * local_errors(grid, tips[ends], 5, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
@@ -348,7 +351,7 @@ class Search:
             for order in (min(usual, self.usual_order), SLOW)
         )
         if not seen:
-            return max(fast, fine.inside)
+            return max(fast, 0.5 * (fine.shown + fine.inside) if self.rings else fine.inside)
         hidden = fine.hidden - (SMOOTH * part**STENCIL * coarse.hidden if coarse.hidden == coarse.hidden else 0.0)
         return max(fast, min(max(hidden, 0.0), slow), fine.inside)
 

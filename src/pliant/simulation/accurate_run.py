@@ -40,9 +40,9 @@ from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, Stopped, Trial, apart, told_by
 
 AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which the first run may do, and by the lower order
-STEPS = {4: (4.0, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
+STEPS = {4: (4.5, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
 MESHES = 5e-3, 5e-4  # accuracies below which its mesh is finer
-SURELY = 5.0  # times what the tips of a run show that its error is at most
+SURELY = 4.5  # times what the tips of a run show that its error is at most
 UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most; half of it is told
 HALF = 0.5  # times the steps of order 4 with which order 6 is as good
 

@@ -31,7 +31,8 @@ RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
 SURELY = 1.5  # times what is seen of them
-INSIDE, TOLD_INSIDE = 0.2, 2.0  # of a step: where tips are compared with what its ends say; times that for the error
+INSIDE = 0.2  # of a step: where tips are compared with what its ends say
+TOLD_INSIDE = 4.0, 2.0  # times what they are off in the median of all steps, or at most: the error
 CALIBRATED = 5.0, 2.5  # times what a trial shows that its error may be, or else it is blind; also by what it hides
 FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
 UNKNOWN_GROWTH = 4.0  # times the steps of a trial that the last run has at least, as far as one expects
@@ -302,8 +303,8 @@ def seen_inside(
     v, h, f = _velocities(model, tips, states, turns), (grid[1:] - grid[:-1])[:, None, None], INSIDE
     begin, end = (1.0 + 2.0 * f) * (1.0 - f) ** 2, f * f * (3.0 - 2.0 * f)
     off = x - begin * position[:-1] - end * position[1:] - h * f * (1.0 - f) * ((1.0 - f) * v[:-1] - f * v[1:])
-    squares = (off * off).sum(axis=-1)
-    return TOLD_INSIDE * float(np.sqrt((squares if damped else squares.mean(axis=0)).max()))
+    squares = np.sort((off * off).sum(axis=-1), axis=0)
+    return TOLD_INSIDE[damped] * float(np.sqrt(squares[-1 if damped else len(squares) // 2].max()))
 
 
 def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
