@@ -81,8 +81,8 @@ HIDDEN_TOLD, HIDDEN_MOST = 0.6, 4.0  # times the vibrations that steps do not fo
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
-BY_RADAU = 2.0
-SHOWN, SHOWN_BY_STIFF = 2.0, 2.0  # times what a trial shows by itself that its error is, if nothing else is known
+SHOWN = 2.0  # times what a trial shows by itself that its error is, if nothing else is known
+RADAU, BY_RADAU, LEAST_BY_RADAU = 5, 2.0, 0.5  # its order; times what its tips show at ends; times all: what is told
 CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
@@ -209,7 +209,7 @@ class Search:
     def integrator(self, mean: float) -> Gauss | Radau:
         """With the longest of these steps."""
         step = float(np.max(self.steps.lengths(mean)))
-        return Radau(5, step, self.tolerance) if self.rings else Gauss(self.order, step, self.tolerance)
+        return Radau(RADAU, step, self.tolerance) if self.rings else Gauss(self.order, step, self.tolerance)
 
     @property
     def method(self) -> tuple[StageMethod, NewtonTolerance]:
@@ -271,7 +271,9 @@ class Search:
         grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
-        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if looked_at and self.tips else grid[:0]
+        between = (
+            grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if looked_at and self.tips and self.order >= LOWER else grid[:0]
+        )
         rows = np.union1d(np.union1d(outputs, grid), between) if looked_at else outputs
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
@@ -286,9 +288,8 @@ class Search:
         first = loose or not row.tried
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
-        local = local_errors(grid, tips[ends], self.order, breaks)
-        if self.rings:
-            local = BY_RADAU * local_errors(grid, tips[ends], 5, breaks)
+        order, times = (RADAU, BY_RADAU) if self.rings else (self.order, 1.0)
+        local = times * local_errors(grid, tips[ends], order, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
@@ -322,8 +323,8 @@ class Search:
         that hoped for, and that believed."""
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
-            shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return self.in_time.get(trial.mean, CAUTION * max(shown * trial.shown, trial.inside)), hoped, min(FASTEST, self.usual_order)
+            shown = CAUTION * max(SHOWN * trial.shown, trial.inside)
+            return self.in_time.get(trial.mean, shown), hoped, min(FASTEST, self.usual_order)
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
         if before[-1].blind(distance):
             order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
@@ -351,7 +352,7 @@ class Search:
             for order in (min(usual, self.usual_order), SLOW)
         )
         if not seen:
-            return max(fast, 0.5 * (fine.shown + fine.inside) if self.rings else fine.inside)
+            return max(fast, LEAST_BY_RADAU * (fine.shown + fine.inside) if self.rings else fine.inside)
         hidden = fine.hidden - (SMOOTH * part**STENCIL * coarse.hidden if coarse.hidden == coarse.hidden else 0.0)
         return max(fast, min(max(hidden, 0.0), slow), fine.inside)
 
