@@ -1,4 +1,4 @@
-"""Walls stand in the world while the base moves: the same arm on a carriage whose joint is prescribed says what is right."""
+"""Walls stand in the world while the base moves: an arm on a carriage with a prescribed joint says what is right."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def spring(carrier: str) -> pl.SpringDamper:
 
 
 def sliding(formulation: pl.GeometricallyExact | pl.PoseElement, *parts: pl.Wall) -> tuple[pl.Connected, pl.Connected]:
-    """An arm whose base slides along y of the base, and one on a carriage that does."""
+    """An arm whose base moves along y of the base, and one on a carriage that does."""
     along = np.array([-np.sin(0.4), np.cos(0.4)])  # y of the base in the world
     x, y = (pl.motions.Quintic(0.0, -0.6 * part, 0.3) for part in along)
     rail = pl.PrismaticJoint("rail", "base", "carriage", axis=(0.0, 1.0, 0.0))

@@ -269,9 +269,7 @@ def apply_drives(drives, method, state, stages, table, h, i):
             stages.torque[i, j] = -stages.rho_q[i, j]
             stages.rho_q[i, j] = 0.0
         else:
-            torque = (
-                table[i, j, 2] - drives.damping[j] * (stages.qd[i, j] - table[i, j, 1]) + stages.law[i, j]
-            )
+            torque = table[i, j, 2] - drives.damping[j] * (stages.qd[i, j] - table[i, j, 1]) + stages.law[i, j]
             if drives.stiffness[j] != 0.0:
                 # a small way is added to what is ahead, not to the position, to which it would be rounded
                 ahead = (state.q[j] - table[i, j, 0]) + moved_by_rates(method, state, stages, h, i, j)
