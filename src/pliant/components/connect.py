@@ -452,13 +452,6 @@ def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
     moves = _of(kinds.BaseMove, contributions)
     if len(moves) > 1:
         raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
-    for each in _of(kinds.Related, contributions):
-        if moves and each.relation.in_world:
-            word, name = each.named
-            raise InvalidInput(
-                f"{word} '{name}' is fixed in the world, but the base moves; hold the base, or let the {word} be a"
-                " spring to a rigid link"
-            )
     _refuse_names(arm, contributions)
     repeated = first_repeated([each.controller.name for each in _of(kinds.SampledLaw, contributions)])
     if repeated is not None:

@@ -96,13 +96,6 @@ def test_a_method_that_a_substitute_does_not_take_is_refused_with_what_made_the_
         pl.simulate(followed, until=0.01, integrator=integrator)
 
 
-def test_wall_beside_a_moving_base() -> None:
-    model = compiled(four_bar.robot())
-    wall = pl.Wall("floor", pl.At("coupler"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
-    moved = pl.BaseMotion(x=pl.motions.Hold(0.1))
-    assert "wall 'floor' is fixed in the world, but the base moves" in refusal(model, wall, moved)
-
-
 def test_bushing_that_is_turned_over_ends_the_run() -> None:
     bushing = pl.Bushing("mount", pl.At("base"), pl.At("crank", pl.End.ROOT), (1.0,) * 6)
     run = pl.simulate(

@@ -44,6 +44,7 @@ AUTOMATIC: list[tuple[int, Counts]] = [
     *((6, elements) for elements in (3, 6, 12, 24)),
 ]
 USUAL_ELEMENTS, FINER = 8, 5  # pose elements of a link, and how often they are doubled
+ENOUGH_ELEMENTS = 64  # whose first frequency is 7e-5 off
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
 MOST_TURN = 25.0  # rad, four full turns, by which a link may bend for that: no link of an arm does by more
@@ -145,18 +146,19 @@ class GeometricallyExact(SomeRigid):
         return self.pose_elements(robot, turns)
 
     def pose_elements(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm:
-        """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8.
+        """The robot by pose elements, at least 8, and the more the higher the degree that was asked for.
 
-        A link bent at rest, or known to bend by so many radians in ``turns``, has more: none bends by more than
-        half a radian.
+        Polynomials gain digits with their degree, pose elements with the square of their number: one for each of the
+        intervals between nodes would leave most of what was asked. Where runs choose the mesh, they find its number. A
+        link bent at rest, or known to bend by so many radians in ``turns``, has more: none bends by more than half a
+        radian.
         """
         known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
-        counts = {
-            name: max(
-                8, count * self.chosen_degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)
-            )
-            for name, count in counts_of(robot, self.elements).items()
-        }
+        degree, counts = self.chosen_degree, {}
+        for name, count in counts_of(robot, self.elements).items():
+            wanted = 0 if self.automatic else min(count * degree**2, ENOUGH_ELEMENTS)
+            bent = ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)
+            counts[name] = max(USUAL_ELEMENTS, count * degree, wanted, bent)
         return PoseElement(counts, grows=self.automatic, rigid=self.rigid).compile(robot)
 
     def _bent_too_far(self, robot: Robot) -> str:

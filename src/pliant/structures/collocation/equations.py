@@ -32,7 +32,7 @@ from pliant.structures.collocation.chain import FLOATING, MOVED, RIDER, Floats, 
 from pliant.structures.collocation.element import compatibility, freeze
 from pliant.structures.collocation.factorise import add_gyroscopic
 from pliant.structures.collocation.poses import Path, interval_twists, rotation_vectors
-from pliant.structures.collocation.relations import Placing, measure
+from pliant.structures.collocation.relations import AT_BASE, RESTING, Placing, measure
 from pliant.structures.relations import CLOSED, SPRING, Lines, line_gradients, measure_lines
 from pliant.structures.relative_pose import COLUMNS
 
@@ -389,7 +389,7 @@ class LineChanges:
         frames = frame_displacements(plant, e, pose)
         rows, slopes = line_slopes(lines, x, R)
         nodes = np.zeros((len(x), 6, 6 * size))  # twists of the frames
-        nodes[-1, :, -6:] = to_frame(R[-1], x[-1])
+        nodes[AT_BASE, :, -6:] = to_frame(R[AT_BASE], x[AT_BASE])
         for frame, (first, count) in enumerate(zip(relations.first, relations.nodes)):
             for a in range(count):
                 at = 6 * (first + a)
@@ -454,7 +454,7 @@ def frame_displacements(plant: Plant, e: Floats, pose: Floats) -> Floats:
     (tree, mesh, section, _), path = plant.chain, plant.relations.path
     p, points = len(mesh.N), len(section.C)
     twists, slopes = _interval_slopes(path, e, p)
-    out = np.zeros((path.rows + 1, 6, 6 * points + len(plant.drives.free) + 6))
+    out = np.zeros((path.rows + RESTING, 6, 6 * points + len(plant.drives.free) + 6))
     base, tips = np.zeros(out.shape[1:]), np.zeros((len(tree.parent), *out.shape[1:]))
     base[:, -6:] = np.eye(6)
     turns, levers = pose[:, :9].reshape(-1, 3, 3), pose[:, 9:]
@@ -476,7 +476,7 @@ def frame_displacements(plant: Plant, e: Floats, pose: Floats) -> Floats:
                 out[path.row[k]] = moved
         tips[link] = moved
     at_base = plant.relations.now
-    out[-1] = to_frame(at_base.R[-1].reshape(3, 3), at_base.x[-1]) @ base
+    out[AT_BASE] = to_frame(at_base.R[AT_BASE].reshape(3, 3), at_base.x[AT_BASE]) @ base
     return out
 
 

@@ -226,6 +226,7 @@ class GeometricallyExactArm(ArmFacts):
         if arm is None:
             return None
         arm = arm.driving([f"{name}.x" for name in self.guided], ())
+        arm = arm.beside_world() if self.moved else arm  # walls may stand there
         return arm, pose_state(self, arm, start)
 
     def adopt(self, other: GeometricallyExactArm, state: Floats) -> Floats:

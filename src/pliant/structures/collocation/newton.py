@@ -308,7 +308,7 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
         renewals = 1
     predict(method, state, stages, solver.last)
     joined = False
-    previous = np.inf
+    previous = unbalanced = np.inf
     contraction = max(memory[1], REMEMBERED)
     size = np.inf
     orient = control.orient
@@ -325,9 +325,11 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
             memory[3] += 1.0
             memory[4] += 1.0
             return CONVERGED, residual
-        # nothing but round-off is left to gain, as the energy or a second increment shows
-        if size < ROUND_OFF and contraction > SLOW and (previous < np.inf or abs(residual) <= limit):
+        # nothing but round-off is left to gain, as the energy or a second increment shows that does not help the energy
+        helps = previous == np.inf or abs(residual) < SLOW * unbalanced
+        if size < ROUND_OFF and contraction > SLOW and (abs(residual) <= limit or not helps):
             return CONVERGED, residual
+        unbalanced = abs(residual)
         if bending and contraction > SLOW and size <= control.displacement and abs(residual) <= noise:
             stalled += 1
             if stalled == STALLED:

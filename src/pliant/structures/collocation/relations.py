@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 
+# frames behind those on links, both where the robot puts its base; only the world stays there if the base is moved
+AT_BASE, IN_WORLD = -2, -1
+RESTING = 2
+
 
 class Placing(NamedTuple):
     """The frames at one instant, and what the lines measure there."""
@@ -66,9 +70,9 @@ class Relations(NamedTuple):
     """What acts between frames, and what it does at the stages of the present step; one of these for each run."""
 
     lines: Lines  # nodes are rows of frames
-    path: Path  # to the frames; the base is behind the last of its rows
+    path: Path  # to the frames; a base at rest and the world are behind the last of its rows
     first: Ints  # (frames,) first node of which the twist is made
-    nodes: Ints  # (frames,) number of such nodes; none for the base
+    nodes: Ints  # (frames,) number of such nodes; none for a base at rest and for the world
     weight: Floats  # (frames, nodes of an element)
     kept: Bools  # (2, lines) needed by a step, by the velocities at its end: closed lines that others imply are not
     now: Placing
@@ -149,12 +153,14 @@ class Relating:
         for loop in arm.robot.loops:
             self.rows.close(loop.name, closing_rows(loop), self.place(loop.first), self.place(loop.second))
         for each in inputs.relations:
-            places = [self.place(at) for at in each.frames]
+            places = [self.place(at, each.in_world and k == 0) for k, at in enumerate(each.frames)]
             rest = each.rest + self._length_at_start(each.name, places) if each.from_start else each.rest
             self.rows.relate(replace(each, rest=rest), places)
 
-    def place(self, at: At) -> Place:
-        base = LinkFrames(0, 0.0, Place(0), self.asked).root if self.arm.moved else Place(-1)
+    def place(self, at: At, in_world: bool = False) -> Place:
+        """The frame of a section, or of the base: where the base was before it moved, if the frame is of the world."""
+        base = LinkFrames(0, 0.0, Place(0), self.asked).root if self.arm.moved else Place(AT_BASE)
+        base = Place(IN_WORLD) if in_world else base
         return place_on(self.links, base, at, lambda link, station: link.at(station))
 
     @property
@@ -204,13 +210,13 @@ class Relating:
         start = self.arm.start_shape
         x, R = rebuild_poses(self.arm.chain, self.path(), *start)
         row, (origin, turn) = self.row, self.base
-        all_x, all_R = np.append(x[0], origin[None], axis=0)[row], np.append(R[0], turn[None], axis=0)[row]
+        all_x, all_R = np.vstack([x[0], [origin] * RESTING])[row], np.concatenate([R[0], [turn] * RESTING])[row]
         return length_between(name, [at.pose(all_x, all_R)[0] for at in places])
 
     @property
     def row(self) -> Ints:
-        """Where each frame is among the rows of the path; that of the base is behind them."""
-        row = np.full(len(self.asked) + 1, len(self.asked), np.int64)
+        """Where each frame is among the rows of the path; those of a base at rest and of the world are behind them."""
+        row = np.arange(len(self.asked) + RESTING)
         row[self.order] = np.arange(len(self.asked))
         return row
 
@@ -255,9 +261,9 @@ def new_relations(
     chain: Chain, lines: Lines, path: Path, twist: tuple[Ints, Ints, Floats], base: tuple[Floats, Floats], stages: int
 ) -> Relations:
     """Room for the stages of steps; ``twist`` says of which nodes those of the frames are made."""
-    m, frames, links = len(lines.law), path.rows + 1, len(chain.tree.parent)
+    m, frames, links = len(lines.law), path.rows + RESTING, len(chain.tree.parent)
     now = zeros_of(Placing, (frames, 3), (frames, 3), (frames, 9), m, (m, COLUMNS))
-    now.x[-1], now.R[-1] = base[0], base[1].ravel()
+    now.x[-RESTING:], now.R[-RESTING:] = base[0], base[1].ravel()
     z = np.zeros
     kept = np.ones((2, m), np.bool_)
     at_stages = z((stages, m, 12)), z((stages, m)), z((stages, m)), z((stages, m)), z((2, stages, m))

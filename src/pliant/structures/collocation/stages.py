@@ -34,16 +34,22 @@ def place_joints(plant, method, state, stages, tables, h):
                 stages.q[i, j] = table[i, j, 0]
                 stages.qd[i, j] = table[i, j, 1]
             else:
-                t = 0.0
-                for k in range(method.b.shape[0]):
-                    t += method.A[i, k] * (stages.qd[k, j] - method.history * state.q_rate[j])
-                stages.q[i, j] = state.q[j] + h * t
+                stages.q[i, j] = state.q[j] + moved_by_rates(method, state, stages, h, i, j)
     if state.turn.shape[0] > 0:
         place_frames(plant, method, state, stages, h)
     for i in range(method.b.shape[0]):
         set_poses(tree, stages.q, i, state.turn, state.place, stages.pose)
         if base.shape[0] > 0:
             move_base(base, i, stages)
+
+
+@inline_kernel
+def moved_by_rates(method, state, stages, h, i, j):
+    """How far a joint that is not prescribed has gone at stage i."""
+    t = 0.0
+    for k in range(method.b.shape[0]):
+        t += method.A[i, k] * (stages.qd[k, j] - method.history * state.q_rate[j])
+    return h * t
 
 
 @inline_kernel
@@ -252,10 +258,9 @@ def pass_roots_on(tree, pose, rho, rho_q, root, i):
 
 
 @inline_kernel
-def apply_drives(drives, stages, table, i):
-    """Torques of drives and laws of stage i in the joint rows; returns (energy residual, energy flow) per time."""
+def apply_drives(drives, method, state, stages, table, h, i):
+    """Torques of drives and laws of stage i in the joint rows; returns the energy residual per time."""
     residual = 0.0
-    flow = 0.0
     named = drives.stiffness.shape[0]
     for j in range(named, stages.q.shape[1]):
         residual += stages.qd[i, j] * stages.rho_q[i, j]
@@ -264,17 +269,28 @@ def apply_drives(drives, stages, table, i):
             stages.torque[i, j] = -stages.rho_q[i, j]
             stages.rho_q[i, j] = 0.0
         else:
-            torque = (
-                table[i, j, 2]
-                - drives.stiffness[j] * (stages.q[i, j] - table[i, j, 0])
-                - drives.damping[j] * (stages.qd[i, j] - table[i, j, 1])
-                + stages.law[i, j]
-            )
+            torque = table[i, j, 2] - drives.damping[j] * (stages.qd[i, j] - table[i, j, 1]) + stages.law[i, j]
+            if drives.stiffness[j] != 0.0:
+                # a small way is added to what is ahead, not to the position, to which it would be rounded
+                ahead = (state.q[j] - table[i, j, 0]) + moved_by_rates(method, state, stages, h, i, j)
+                torque -= drives.stiffness[j] * ahead
             stages.torque[i, j] = torque
             stages.rho_q[i, j] += torque
             residual += stages.qd[i, j] * stages.rho_q[i, j]
-        flow += abs(stages.torque[i, j] * stages.qd[i, j])
-    return residual, flow
+    return residual
+
+
+@inline_kernel
+def work_of_joints(drives, method, stages, h):
+    """Sum of the sizes of what drives and laws of the joints do in the step, as the ledger has it: a joint that rings
+    within the step does far more and takes it back."""
+    flow = 0.0
+    for j in range(drives.stiffness.shape[0]):
+        work = 0.0
+        for i in range(method.b.shape[0]):
+            work += h * method.b[i] * stages.torque[i, j] * stages.qd[i, j]
+        flow += abs(work)
+    return flow
 
 
 @inline_kernel
@@ -340,7 +356,7 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     residual = 0.0
     if plant.joints.active.shape[0] > 0:
         residual = set_laws(plant, method, state, stages, table, h)
-    flow = gained = stored = 0.0
+    gained = stored = 0.0
     for i in range(method.b.shape[0]):
         for k in range(state.e.shape[0]):
             store(plus6(load6(section.rest, k), 1.0, stage_row(stages.e, i, k)), stages.xi[i], k)
@@ -362,13 +378,12 @@ def evaluate(plant, method, state, stages, tables, h, orient):
         pass_roots_on(tree, stages.pose, rho, stages.rho_q, stages.root, i)
         if loads.first.shape[0] > 0:
             drive_balls(loads, load_table, i, stages.rho_q)
-        r, f = apply_drives(drives, stages, table, i)
+        r = apply_drives(drives, method, state, stages, table, h, i)
         x, elastic = compare_strain_rates(mesh, stages.stress, stages.rate, stages.e_dot, i, stages.rho_e)
         residual += h * method.b[i] * (r + x + power_of(V, rho, i))
-        flow += h * method.b[i] * f
         gained += h * method.b[i] * kinetic
         stored += h * method.b[i] * elastic
-    return residual, flow + abs(gained) + abs(stored)
+    return residual, work_of_joints(drives, method, stages, h) + abs(gained) + abs(stored)
 
 
 @kernel

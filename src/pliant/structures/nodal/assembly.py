@@ -129,6 +129,7 @@ class Structure:
     references: dict[
         str, tuple[Place, Place]
     ]  # of ball and free joints under feedback: the frame they follow, the child
+    world: int  # node that stays where the base was before it moved, -1: none
     rest_twist: Floats  # (nodes, 6) log of the relative pose of each element at rest
     seen: Floats  # (nodes, 2, 6, 6) strain and section wrench in the middle of each element per its deformation
 
@@ -152,9 +153,10 @@ class Structure:
     def link(self, name: str) -> LinkNodes:
         return next(link for link in self.links if link.name == name)
 
-    def place(self, at: At) -> Place:
-        """The node, and the pose on it, of a frame of the robot."""
-        return _place({link.name: link for link in self.links}, at, self.kind)
+    def place(self, at: At, in_world: bool = False) -> Place:
+        """The node, and the pose on it, of a frame of the robot, or of the world where its base was at first."""
+        base = self.world if in_world and self.world >= 0 else 0
+        return _place({link.name: link for link in self.links}, at, self.kind, base)
 
     def ends(self, joint: str) -> tuple[Place, Place]:
         """The frames that a joint or loop joint ties together."""
@@ -171,8 +173,8 @@ def whole_joint(robot: Robot, name: str) -> SphericalJoint | FreeJoint:
     return next(each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint)))
 
 
-def _place(links: Mapping[str, LinkNodes], at: At, kind: ElementKind) -> Place:
-    return place_on(links, Place(0), at, partial(_node_at, kind))
+def _place(links: Mapping[str, LinkNodes], at: At, kind: ElementKind, base: int = 0) -> Place:
+    return place_on(links, Place(base), at, partial(_node_at, kind))
 
 
 def _node_at(kind: ElementKind, link: LinkNodes, station: float) -> Place:
@@ -197,12 +199,14 @@ def assemble(
     driven: Collection[str] = (),
     guided: Collection[str] = (),
     followed: Collection[str] = (),
+    in_world: bool = False,
 ) -> Structure:
     """All links and joints of the robot as nodes; its loop joints as lines.
 
     Loop joints that obey a law or are ``driven`` have coordinates too. Ball and free joints whose motion is prescribed
     are ``guided``: they go through plain coordinates, which cannot lock because none of them is free. So does a frame
-    without mass beside each ball and free joint whose reference is ``followed``.
+    without mass beside each ball and free joint whose reference is ``followed``. Something ``in_world`` asks for a node
+    that stays there if the base is moved.
     """
     nodes, laws, lines = Nodes(), Laws(), LineRows()
     nodes.add(-1, GROUND)
@@ -238,6 +242,7 @@ def assemble(
         name: _reference(nodes, laws, robot, name, lambda at: _place(links, at, kind))
         for name in sorted(set(followed) - set(guided))
     }
+    world = nodes.add(-1, GROUND) if in_world else -1
     rest_twist, seen, *rows = nodes.columns("rest_twist", "seen", "length", "rest", "K", "C", "shared")
     structure = Structure(
         _tree(nodes),
@@ -252,6 +257,7 @@ def assemble(
         counts,
         frozenset(guided),
         references,
+        world,
         rest_twist,
         seen,
     )

@@ -125,6 +125,9 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
         store(given, fit.before, i)
         if joint_type == GROUND:
             b = signals.base
+            if i > 0:  # in the world
+                fit.t[i] = 0.0
+                continue
             store(apply_transpose(load9(at.R, i), (b[7], b[8], b[9])), fit.t, i)
             store((b[10], b[11], b[12]), fit.t, i, 3)
         elif joint_type < FIXED:

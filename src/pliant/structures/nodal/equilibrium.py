@@ -124,9 +124,11 @@ def _riding(mechanism: Mechanism) -> list[int]:
     tree, root = mechanism.tree, np.arange(len(mechanism.tree.parent))
     for i, parent in enumerate(tree.parent):
         root[i] = root[parent] if parent >= 0 else i
+    world = (tree.joint_type == GROUND) & (root > 0)
     for _ in mechanism.lines.node:  # ties reach over others
         for a, b in root[mechanism.lines.node]:
-            root[(root == a) | (root == b)] = min(a, b)
+            if not (world[a] or world[b]):
+                root[(root == a) | (root == b)] = min(a, b)
     return np.flatnonzero((tree.parent < 0) & (root == root[0])).tolist()
 
 

@@ -89,7 +89,8 @@ class Instant:
     def _free(self) -> Bools:
         free = np.ones(len(self.unknowns.node), np.bool_)
         free[self.columns.total :] = False
-        free[self.columns.place[self.base]] = False
+        for node in np.flatnonzero(self.mechanism.tree.joint_type == GROUND).tolist():
+            free[self.columns.place[node]] = False
         free[self.coordinate_columns[self.mechanism.coordinates.prescribed]] = False
         return free
 

@@ -96,8 +96,18 @@ class PoseElementArm(ArmFacts):
         return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
     def carrying(self, inputs: Inputs) -> PoseElementArm:
-        """Itself: it carries all inputs."""
-        return self
+        """Itself, with a node of the world where something stands there beside a base that moves."""
+        stands = inputs.base_motion is not None and any(each.in_world for each in inputs.relations)
+        return self.beside_world() if stands else self
+
+    def beside_world(self) -> PoseElementArm:
+        """Itself, with a node of the world."""
+        own = self.structure
+        if own.world >= 0:
+            return self
+        driven = {head.name for head in own.heads}
+        structure = assemble(self.robot, own.counts, own.kind, driven, own.guided, own.references, True)
+        return replace(self, structure=structure)
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """Nothing."""
@@ -118,7 +128,13 @@ class PoseElementArm(ArmFacts):
         if wanted <= present and guided == self.structure.guided and references == set(self.structure.references):
             return self
         structure = assemble(
-            self.robot, self.structure.counts, self.structure.kind, wanted | present, guided, references
+            self.robot,
+            self.structure.counts,
+            self.structure.kind,
+            wanted | present,
+            guided,
+            references,
+            self.structure.world >= 0,
         )
         return replace(self, structure=structure)
 
@@ -143,7 +159,9 @@ class PoseElementArm(ArmFacts):
         """Loops and laws of joints, then the relations that components add."""
         structure, lines = self.structure, LineRows(list(self.structure.lines.rows))
         for each in inputs.relations:
-            places = structure.references.get(each.joint) or [structure.place(at) for at in each.frames]
+            places = structure.references.get(each.joint) or [
+                structure.place(at, each.in_world and k == 0) for k, at in enumerate(each.frames)
+            ]
             rest = each.rest + self._length_at_start(each.name, places) if each.from_start else each.rest
             lines.relate(replace(each, rest=rest), places)
         return lines

@@ -252,8 +252,11 @@ def advance_pose(i: int, motion: Motion) -> None:
 
 @inline_kernel
 def move_base(i: int, motion: Motion) -> None:
-    """Mean velocities of a node whose end pose is given."""
+    """Mean velocities of the first node, the base, whose end pose is given; others of the kind stay in the world."""
     h, b, start, step = motion.signals.h[0], motion.signals.base, motion.start, motion.step
+    if i > 0:
+        step.Y[i] = 0.0
+        return
     for k in range(3):
         step.Y[i, k] = ((b[k] - start.x[i, k]) - start.x_low[i, k]) / h
     turn = cayley_vector(quaternion(start.quaternion, i), (b[3], b[4], b[5], b[6]))
