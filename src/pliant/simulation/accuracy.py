@@ -26,7 +26,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
-from pliant.model.error_estimate import local_errors
+from pliant.model.error_estimate import local_errors, windows
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
@@ -35,6 +35,7 @@ from pliant.simulation.driver import advance
 from pliant.simulation.grid import BASE_STEPS, Steps, corners, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
+from pliant.simulation.ringing import rung
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
@@ -243,12 +244,16 @@ class Search:
             self.shaken += record.ending.shaken
             if record.ending.cause in STOPS or self.shaken == MOST_SHAKEN:
                 raise Stopped(row, mean, record)
-            if self.rings and not rang:
+            if not rang and (self.rings or self.left_to_radau(trial)):
                 self.damp()
                 self.forget()
                 return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
         return row.tried[mean]
+
+    def left_to_radau(self, trial: Trial | None) -> bool:
+        """Whether rates of joints are made by the steps, and a method is taken that brings them to rest."""
+        return trial is not None and bool(trial.ringing) and self.model.highest_order >= LOWER
 
     def damp(self) -> None:
         """From now on by Radau."""
@@ -268,7 +273,8 @@ class Search:
         grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
-        rows = np.union1d(outputs, grid) if looked_at else outputs
+        ends = grid if looked_at else grid[windows(len(grid) - 1, self.order, 0)]
+        rows = np.union1d(outputs, ends)
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
         )
@@ -276,9 +282,12 @@ class Search:
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
         (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
+        at_ends = np.searchsorted(rows, ends)
+        told = rung(row.model, ends, record.states[at_ends], float(np.max(grid[1:] - grid[:-1])))
+        kept = None if loose else record.at(kept_rows(record, outputs))
         if not looked_at:
-            return record, Trial(mean, tips[seen], record=None if loose else record)
-        ends = np.searchsorted(rows, grid)
+            return kept or record, Trial(mean, tips[seen], record=kept, ringing=told)
+        ends = at_ends
         first = loose or not row.tried
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
@@ -287,10 +296,9 @@ class Search:
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
-        kept = None if loose else record.at(kept_rows(record, outputs))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
-        trial = Trial(mean, tips[seen], *shown, hidden, hard, kept, met)
+        trial = Trial(mean, tips[seen], *shown, hidden, hard, kept, met, told)
         return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:

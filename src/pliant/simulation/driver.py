@@ -29,7 +29,7 @@ T = TypeVar("T")
 Progress = Callable[[float], None] | None
 CHUNK = 4096  # steps whose inputs are read at once
 WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
-WHOLE = (Cause.COMPLETED, Cause.INTERRUPTED, Cause.INPUT, Cause.CONTROLLER)  # no step had begun
+WHOLE = (Cause.COMPLETED, Cause.INTERRUPTED, Cause.INPUT, Cause.CONTROLLER, Cause.DIVERGED)  # no step had begun
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
 
 
@@ -176,7 +176,7 @@ class Driven(Generic[T]):
             if sampling.due(now):
                 problem = sampling.act(now, stepper.state_vector())
                 if problem:
-                    return problem
+                    return blame_servos(stepper.model, run, problem)
             held = sampling.torques(now)
             if sampling.differences:
                 sampling.note(now, stepper.state_vector(), held)
@@ -198,7 +198,9 @@ class Driven(Generic[T]):
             if run.progress and time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
                 run.progress(self.done / (len(run.grid) - 1))
-        return Ending(Cause.COMPLETED, float(run.grid[-1]))
+        now = float(run.grid[-1])
+        problem = sampling.diverged(now, stepper.state_vector()) if sampling.clocks else None
+        return blame_servos(stepper.model, run, problem) if problem else Ending(Cause.COMPLETED, now)
 
     def readable(self, a: int, b: int) -> tuple[int, str]:
         """Read inputs of the steps from a, up to b if they exist; how far they do, and what is wrong after that."""
