@@ -85,9 +85,12 @@ def _errors(trajectory: Trajectory) -> list[Line]:
     both = error.total if error.space == error.space else error.space
     named = (("steps", error.time), ("mesh", error.space), ("steps and mesh", both))
     lines = [Line(f"estimated error of the tips by {name}", value, unit) for name, value in named if value == value]
+    told = [Line("accuracy asked", error.asked, "1")] if error.asked else []
+    if error.relative != error.relative:
+        return told
     of_what = "" if error.space == error.space else ", of the steps alone"
     lines.append(Line(f"estimated error over the reach{of_what}", error.relative, "1"))
-    return [*lines, Line("accuracy asked", error.asked, "1")] if error.asked else lines
+    return [*lines, *told]
 
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:

@@ -84,6 +84,7 @@ def _default(declaration: Declaration) -> str:
 def implausible(part: Declared, translates: bool | None = None) -> Iterator[Problem]:
     """Values of a part, and of the parts that it holds, that are possible but far from what anybody builds."""
     translates = type(part).translates if translates is None else translates
+    yield from part.unlikely()
     for declaration in declarations(type(part)):
         value = getattr(part, declaration.name)
         if isinstance(declaration.rule, Part):
@@ -98,7 +99,7 @@ def implausible(part: Declared, translates: bool | None = None) -> Iterator[Prob
             for index, number in enumerate(value) if isinstance(value, tuple) else (((), value),):
                 at = (index,) if isinstance(index, int) else ()
                 if isinstance(number, float) and number and not _usual(quantity, number):
-                    yield Problem(_doubted(quantity, number), (declaration.name, *at))
+                    yield Problem(doubted(quantity, number), (declaration.name, *at))
 
 
 def _usual(quantity: Quantity, number: float) -> bool:
@@ -107,7 +108,7 @@ def _usual(quantity: Quantity, number: float) -> bool:
     return low <= number <= high
 
 
-def _doubted(quantity: Quantity, number: float) -> str:
+def doubted(quantity: Quantity, number: float) -> str:
     """What is unusual about a number, and what it would be in other units."""
     assert quantity.usual is not None
     low, high = quantity.usual

@@ -273,8 +273,8 @@ class Search:
         grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
-        ends = grid if looked_at else grid[windows(len(grid) - 1, self.order, 0)]
-        rows = np.union1d(outputs, ends)
+        times = grid if looked_at else grid[windows(len(grid) - 1, self.order, 0)]
+        rows = np.union1d(outputs, times)
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
         )
@@ -282,12 +282,11 @@ class Search:
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
         (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
-        at_ends = np.searchsorted(rows, ends)
-        told = rung(row.model, ends, record.states[at_ends], float(np.max(grid[1:] - grid[:-1])))
+        ends = np.searchsorted(rows, times)
+        told = rung(row.model, times, record.states[ends], float(np.max(grid[1:] - grid[:-1])))
         kept = None if loose else record.at(kept_rows(record, outputs))
         if not looked_at:
             return kept or record, Trial(mean, tips[seen], record=kept, ringing=told)
-        ends = at_ends
         first = loose or not row.tried
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from numbers import Integral, Real
 from typing import Any, cast
 from warnings import warn
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import BEST, WORST, checked_accuracy, missed_at, windows
+from pliant.model.error_estimate import BEST, UNSEEN, WORST, ErrorEstimate, checked_accuracy, missed_at, windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.results.summary import doubts
@@ -287,12 +288,15 @@ def simulated_from(
         if ringing and not isinstance(integrator, IDA) and integrator.method.order > 2:
             error = None  # what rings is thousands of times more than the tip shows of it
     told = _doubts_of(model)
-    remarks = (*told, *ringing)
+    remarks: tuple[str, ...] = (*told, *ringing)
+    missed: tuple[str, ...] = ()
     if record.ending.completed and isinstance(model, Arm):
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
-            remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
-        remarks += _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+            missed = sources.missed(model.inputs, joints, until, integrator.step, rule)
+        remarks += missed + _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+        if missed:  # by all trials too, so that nothing tells the error
+            error = replace(error, time=nan, space=nan, remark=UNSEEN) if isinstance(error, ErrorEstimate) else None
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
