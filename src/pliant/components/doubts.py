@@ -29,7 +29,7 @@ def doubts(component: Component, arm: Arm) -> Iterator[str]:
         if isinstance(each, Prescription | Feedback):
             motion = each.motion if isinstance(each, Prescription) else each.reference
             if arm.robot.freedom(each.joint).unit == "rad":
-                yield from (f"joint '{each.joint}' is to go to {wrong}" for wrong in _degrees(motion))
+                yield from (f"joint '{each.joint}': {wrong}" for wrong in _degrees(motion))
         elif isinstance(each, Motor) and not unlikely:
             yield from _heavy(each.place, arm)
 

@@ -536,10 +536,6 @@ class Declared(metaclass=Documented):
         """Problems between fields that are each fine on their own."""
         yield from ()
 
-    def unlikely(self) -> Iterator[Problem]:
-        """Fields that are each possible, but hardly meant together."""
-        yield from ()
-
     @property
     def written(self) -> Declared:
         """What a file says of it."""

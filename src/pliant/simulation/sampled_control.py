@@ -251,7 +251,9 @@ class Sampling:
             joint = acting.shakes()
             if joint is not None:
                 who, last = f"controller '{acting.controller.name}'", self._last_answers(acting, joint)
-                remedy = f"its last answers {last}: they change their sign and grow; {_lower(acting)}"
+                remedy = (
+                    f"its last answers {last}: they change their sign and grow from sample to sample; {_lower(acting)}"
+                )
                 if ending.cause is Cause.TOO_BENT:  # the place says which link another formulation should carry
                     return replace(ending, remedy=f"{who} shakes it: {remedy}", shaken=True)
                 return replace(ending, place=who, remedy=remedy, shaken=True)

@@ -53,7 +53,6 @@ SEEN = 0.01  # part of the tolerance that loads may be off because the rotations
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 REMEMBERED = 0.03  # the least contraction of the last step that is believed of this one before it shows its own
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
-MISSED = 0.5  # part of the energy exchanged in a step that none misses which is solved
 MAX_RENEWALS = 4
 LATE = 6  # iterations after which every change of a joint law counts
 STALLED = 2  # iterations that gain little, below the tolerance, after which what is left is rounding
@@ -328,8 +327,6 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
             return CONVERGED, residual
         # nothing but round-off is left to gain, as the energy or a second increment shows
         if size < ROUND_OFF and contraction > SLOW and (previous < np.inf or abs(residual) <= limit):
-            if abs(residual) > MISSED * max(flow, memory[2]) + noise:  # far off, where no increment leads back
-                break
             return CONVERGED, residual
         if bending and contraction > SLOW and size <= control.displacement and abs(residual) <= noise:
             stalled += 1
