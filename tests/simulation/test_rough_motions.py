@@ -134,6 +134,24 @@ def test_a_run_without_a_bound_ends_where_joints_move_faster_than_any(
     assert not any("something stiff" in each for each in run.warnings())  # it is control
 
 
+def test_a_step_that_makes_energy_of_nothing_is_not_kept() -> None:
+    """Of 0.5 ms; it led to 2.8e19 rad/s and 4e39 J and was kept, though the ledger missed all of it."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    hub = replace(strip.joints[0], initial_rate=0.1)
+
+    def law(sample: Sample) -> float:
+        return float(-100.0 * sample.joint_positions[0] - sample.joint_rates[0])
+
+    arm = pl.GeometricallyExact(5).compile(replace(strip, joints=(hub,)))
+    closed = pl.connect(arm, pl.control.SampledController(law, 1e-2, joints=["hub"]))
+    with pytest.warns(pl.PliantWarning, match="grows without bound at controller 'law'") as told:
+        run = pl.simulate(closed, 1.0, pl.Gauss(2, 1e-3))
+    assert not any("energy ledger" in str(each.message) for each in told)
+    assert run.time[-1] == run.ending.time == pytest.approx(0.051)
+    assert run.ledger.stored.max() < 1e5
+    assert abs(run.ledger.residual).max() < 1e-6
+
+
 def test_a_run_that_ends_without_a_bound_goes_on_only_there() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -153,6 +153,8 @@ def check(trajectory: Trajectory) -> Trajectory:
 def _known_at_once(trajectory: Trajectory) -> list[str]:
     warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
     ledger = trajectory.ledger
+    if trajectory.ending.cause is Cause.DIVERGED:
+        return [*warnings, *trajectory.source.choices.get("warnings", "").splitlines()]
     if ledger.exact and not ledger.worst_ratio <= RESIDUAL_TOLERANCE and _exchanges(trajectory):
         warnings.append(
             f"the energy ledger misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "

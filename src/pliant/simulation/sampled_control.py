@@ -229,15 +229,17 @@ class Sampling:
         rates = state[self.columns[1]] * self.free
         if rates @ rates < FASTEST * FASTEST:
             return None
-        joint = int(np.argmax(np.abs(rates)))
-        place, remedy = f"joint '{self.model.joint_names[joint]}'", "lower the gains or the periods of its control"
+        joint = self.model.joint_names[int(np.argmax(np.abs(rates)))]
+        return self.unbounded(now, f"joint '{joint}'", "lower the gains or the periods of its control")
+
+    def unbounded(self, now: float, place: str, remedy: str) -> Ending:
+        """The ending of a run without a bound, with the controller that asked for most, if there is one."""
         asked = [each for each in self.acting if each.answers]
         if asked:
             acting = max(asked, key=lambda each: float(np.abs(each.answers[-1]).max()))
-            joint = int(np.argmax(np.abs(acting.answers[-1])))
-            last = self._last_answers(acting, joint)
+            last = self._last_answers(acting, int(np.argmax(np.abs(acting.answers[-1]))))
             place, remedy = f"controller '{acting.controller.name}'", f"its last answers {last}; {_lower(acting)}"
-        return Ending(Cause.DIVERGED, now, place, remedy, shaken=True)
+        return Ending(Cause.DIVERGED, now, place, remedy, shaken=bool(self.clocks))
 
     def _last_answers(self, acting: Acting, joint: int) -> str:
         name, last = self.model.joint_names[joint], ", ".join(f"{x[joint]:.3g}" for x in acting.answers)

@@ -295,8 +295,9 @@ def simulated_from(
             rule = integrator.method.nodes, integrator.method.weights
             missed = sources.missed(model.inputs, joints, until, integrator.step, rule)
         remarks += missed + _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
-        if missed:  # by all trials too, so that nothing tells the error
-            error = replace(error, time=nan, space=nan, remark=UNSEEN) if isinstance(error, ErrorEstimate) else None
+        if missed:  # by all trials too, and by the motion of the tip, so that nothing tells the error
+            known = given is None and isinstance(error, ErrorEstimate)
+            error = replace(cast(ErrorEstimate, error), time=nan, space=nan, remark=UNSEEN) if known else None
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
