@@ -167,7 +167,8 @@ class Sampling:
         self.noted = self.nothing  # the torques at the last time that was noted
         if self.acting or self.servos:
             self.columns = motion_columns(model, inputs)
-        self.free = 1.0 - np.array(inputs.prescribed, float)
+            self.at_rates = model.layout.slices["joint_rate"]
+            self.free = 1.0 - np.array(inputs.prescribed, float)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
     def due(self, now: float) -> bool:
@@ -175,8 +176,8 @@ class Sampling:
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails, or if what they did before has no bound."""
-        diverged = self.diverged(now, state)
-        if diverged:
+        rates = state[self.at_rates]
+        if not rates @ rates < FASTEST * FASTEST and (diverged := self.diverged(now, state)):
             return diverged
         seen = Seen(self.model, state)
         for acting in self.acting:
@@ -226,7 +227,7 @@ class Sampling:
         """An Ending if joints move faster than any do, which laws alone bring about that answer more and more."""
         if not self.clocks:
             return None
-        rates = state[self.columns[1]] * self.free
+        rates = state[self.at_rates] * self.free
         if rates @ rates < FASTEST * FASTEST:
             return None
         joint = self.model.joint_names[int(np.argmax(np.abs(rates)))]
