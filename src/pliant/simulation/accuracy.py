@@ -40,6 +40,7 @@ from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
     BELIEVED,
+    INSIDE,
     ROUNDING,
     STENCIL,
     UNKNOWN_DECAY,
@@ -54,6 +55,7 @@ from pliant.simulation.trials import (
     kept_rows,
     order_seen,
     ringing,
+    seen_inside,
     surely_stiff,
     tips_of,
     told_by,
@@ -80,7 +82,8 @@ HIDDEN_TOLD, HIDDEN_MOST = 0.6, 4.0  # times the vibrations that steps do not fo
 FOLLOWED = 3.5  # power of the steps with which vibrations that they do not follow become smaller
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
-SHOWN, SHOWN_BY_STIFF = 2.0, 5.0  # times what a trial shows by itself that its error is, if nothing else is known
+BY_RADAU = 2.0
+SHOWN, SHOWN_BY_STIFF = 2.0, 2.0  # times what a trial shows by itself that its error is, if nothing else is known
 CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
@@ -274,7 +277,8 @@ class Search:
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
         times = grid if looked_at else grid[windows(len(grid) - 1, self.order, 0)]
-        rows = np.union1d(outputs, times)
+        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if looked_at and self.tips else grid[:0]
+        rows = np.union1d(np.union1d(outputs, times), between)
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
         )
@@ -291,13 +295,20 @@ class Search:
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
         local = local_errors(grid, tips[ends], self.order, breaks)
+        if self.rings:
+            local = BY_RADAU * local_errors(grid, tips[ends], 5, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
+        inside = 0.0
+        if len(between) and isinstance(row.model, Arm):
+            here = record.states[ends], tips[ends] * self.scale, turns[ends]
+            x = tips[np.searchsorted(rows, between)] * self.scale
+            inside = seen_inside(row.model, self.tips, grid, here, x, self.rings) / self.scale
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
-        trial = Trial(mean, tips[seen], *shown, hidden, hard, kept, met, told)
+        trial = Trial(mean, tips[seen], *shown, hidden, inside, hard, kept, met, told)
         return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
@@ -319,7 +330,11 @@ class Search:
         before, hoped = row.before(trial.mean), SURE_ORDER if self.rings else KEPT * self.order
         if not before:
             shown = SHOWN_BY_STIFF if self.rings else SHOWN
-            return self.in_time.get(trial.mean, CAUTION * shown * trial.shown), hoped, min(FASTEST, self.usual_order)
+            return (
+                self.in_time.get(trial.mean, CAUTION * max(shown * trial.shown, trial.inside)),
+                hoped,
+                min(FASTEST, self.usual_order),
+            )
         error, distance = self.gained(before[-1], trial), apart(before[-1].tips, trial.tips)
         if before[-1].blind(distance):
             order = log(1.0 + max(distance, ROUNDING) / error) / log(trial.mean / before[-1].mean)
@@ -347,9 +362,9 @@ class Search:
             for order in (min(usual, self.usual_order), SLOW)
         )
         if not seen:
-            return fast
+            return max(fast, 0.5 * (fine.shown + fine.inside) if self.rings else fine.inside)
         hidden = fine.hidden - (SMOOTH * part**STENCIL * coarse.hidden if coarse.hidden == coarse.hidden else 0.0)
-        return max(fast, min(max(hidden, 0.0), slow))
+        return max(fast, min(max(hidden, 0.0), slow), fine.inside)
 
     def told(self, row: Row, run: Trial) -> float:
         """Error of the steps of a run, from its distance to trials on the same mesh, or as told on another one; not a
@@ -397,7 +412,7 @@ class Search:
         """
         distance = apart(trial.tips, run.tips)
         if run.mean == trial.mean:
-            time = SHOWN * run.shown
+            time = SHOWN * max(run.shown, run.inside)
             time = max(time, HIDDEN_TOLD * run.hidden) if run.hidden == run.hidden else time
             return self.in_time.get(run.mean, time), UNKNOWN_DECAY * distance
         if run.mean < trial.mean:

@@ -40,9 +40,9 @@ from pliant.simulation.law_copies import with_copied_laws
 from pliant.simulation.trials import UNKNOWN_DECAY, Found, Row, Stopped, Trial, apart, told_by
 
 AT_ONCE, BY_LOWER = 5e-6, 5e-5  # accuracies down to which the first run may do, and by the lower order
-STEPS = {4: (4.0, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
+STEPS = {4: (4.5, 1e-2, 0.15), 6: (8.0, 1e-5, 0.167)}  # in a base step for an accuracy, and how they grow with others
 MESHES = 5e-3, 5e-4  # accuracies below which its mesh is finer
-TOLD, SURELY = {4: 1.6, 6: 1.0}, {4: 4.5, 6: 5.0}  # times what it shows that its error is in the mean, and at most
+SURELY = 4.5  # times what the tips of a run show that its error is at most
 UNRESOLVED = {4: 5e-3, 6: 1e-2}  # times what a mesh hardly resolves that its error is at most; half of it is told
 HALF = 0.5  # times the steps of order 4 with which order 6 is as good
 
@@ -80,7 +80,7 @@ def _first(search: Search) -> tuple[int, float, bool]:
         space = UNRESOLVED[order] * arm.unresolved(run.record.states) / search.scale
         if space <= SHARE * search.accuracy:
             search.space, search.checked = space, mean
-            if SURELY[order] * _shown(run) + space <= search.within:
+            if SURELY * (run.shown + run.inside) + space <= search.within:
                 search.space *= HALF
                 return level, mean, True
             if highest > order:
@@ -114,18 +114,13 @@ def _followed_steps(search: Search, halved: bool) -> float:
     return mean + mean % 2.0 if halved else mean
 
 
-def _shown(run: Trial) -> float:
-    """Error that a run shows, more of it where vibrations are seen that its steps do not follow."""
-    return (run.shown * max(run.shown, run.hidden)) ** 0.5 if run.hidden == run.hidden else run.shown
-
-
 def _found(search: Search) -> Found:
     accuracy, (level, needed, good) = search.accuracy, _first(search)
     if good:
         row = search.row(level)
         run = row.tried[needed]
         assert run is not None
-        return _finished(search, row, needed, run, TOLD[search.order] * _shown(run))
+        return _finished(search, row, needed, run, run.shown + run.inside)
     plan = search.planned(level, needed)
     for _ in range(MOST_TRIES):
         if plan is None:

@@ -31,6 +31,8 @@ RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
 SURELY = 1.5  # times what is seen of them
+INSIDE = 0.2  # of a step: where tips are compared with what its ends say
+TOLD_INSIDE = 4.0, 2.0  # times what they are off in the median of all steps, or at most: the error
 CALIBRATED = 5.0, 2.5  # times what a trial shows that its error may be, or else it is blind; also by what it hides
 FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
 UNKNOWN_GROWTH = 4.0  # times the steps of a trial that the last run has at least, as far as one expects
@@ -47,6 +49,7 @@ class Trial:
     shown: float = nan
     local: Array | None = None  # of that error, what each step adds
     hidden: float = nan  # vibrations that its steps do not follow, over the reach, where they are seen
+    inside: float = 0.0  # error of vibrations that steps do not follow, by what tips do inside steps
     hard: bool = False  # so many iterations that shorter steps cost less
     record: Record | None = None  # of a run with the exact ledger, at all times that are wanted
     switches: tuple[float, ...] = ()  # instants at which contacts begin and end
@@ -55,7 +58,7 @@ class Trial:
     @property
     def suspected(self) -> float:
         """The error that it shows, or what it does not follow."""
-        return max(self.shown, self.hidden) if self.hidden == self.hidden else self.shown
+        return max(self.shown, self.hidden, self.inside) if self.hidden == self.hidden else max(self.shown, self.inside)
 
     def blind(self, distance: float) -> bool:
         """Whether it is further off than it shows, as at contacts, if a better one lies so far from it."""
@@ -275,12 +278,35 @@ def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Arr
     """
     if len(grid) < 2 * STENCIL:
         return nan
-    v = (turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0]
+    v = _velocities(model, tips, states, turns)
     for _ in range(STENCIL):
         v = v[1:] - v[:-1]
     swings = np.sort(np.sqrt((v * v).sum(axis=-1)) * (grid[STENCIL:] - grid[:-STENCIL])[:, None], axis=0)
     median = 0.5 * (swings[(len(swings) - 1) // 2] + swings[len(swings) // 2])
     return SURELY * float(median.max() / (STENCIL * 2.0**STENCIL))
+
+
+def _velocities(model: Arm, tips: tuple[LoadPlace, ...], states: Array, turns: Array) -> Array:
+    """Of tips with rotations ``turns``, in world axes, m/s."""
+    return np.asarray((turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0])
+
+
+def seen_inside(
+    model: Arm, tips: tuple[LoadPlace, ...], grid: Array, ends: tuple[Array, Array, Array], x: Array, damped: bool
+) -> float:
+    """Error of vibrations that the steps do not follow, m, by how far tips ``x`` at `INSIDE` of all steps lie from the
+    cubics by their positions and velocities at the ends, which are given as states, positions and rotations.
+
+    Of vibrations that a step follows that is little. Faster ones are turned by more or less than a step takes: by a
+    method with an even number of stages by nearly a whole cycle, so that the ends look slow, but not what is between.
+    A method that damps them shows them in few steps only.
+    """
+    states, position, turns = ends
+    v, h, f = _velocities(model, tips, states, turns), (grid[1:] - grid[:-1])[:, None, None], INSIDE
+    begin, end = (1.0 + 2.0 * f) * (1.0 - f) ** 2, f * f * (3.0 - 2.0 * f)
+    off = x - begin * position[:-1] - end * position[1:] - h * f * (1.0 - f) * ((1.0 - f) * v[:-1] - f * v[1:])
+    squares = np.sort((off * off).sum(axis=-1), axis=0)
+    return TOLD_INSIDE[damped] * float(np.sqrt(squares[-1 if damped else len(squares) // 2].max()))
 
 
 def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:
