@@ -38,6 +38,7 @@ Ints = NDArray[np.int64]
 Span = tuple[float, float]
 GROWS = 1.05  # from sample to sample, beside what grows by itself: an arm that falls over does so more slowly
 FASTEST = 1e6  # rad/s or m/s of a joint: a steel disc of 1 mm bursts at half of it, by 500 m/s at its rim
+LIMIT = FASTEST * FASTEST
 
 
 class ServoGroup:
@@ -167,7 +168,6 @@ class Sampling:
         self.noted = self.nothing  # the torques at the last time that was noted
         if self.acting or self.servos:
             self.columns = motion_columns(model, inputs)
-            self.at_rates = model.layout.slices["joint_rate"]
             self.free = 1.0 - np.array(inputs.prescribed, float)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
@@ -176,13 +176,12 @@ class Sampling:
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails, or if what they did before has no bound."""
-        rates = state[self.at_rates]
-        if not rates @ rates < FASTEST * FASTEST and (diverged := self.diverged(now, state)):
-            return diverged
         seen = Seen(self.model, state)
         for acting in self.acting:
             if acting.clock.due(now):
                 position, rate, *motors = state[self.columns]
+                if not rate @ rate < LIMIT and (diverged := self.diverged(now, state)):
+                    return diverged
                 known = state.copy(), self.model, *motors, seen, self.sections, (), self.earlier
                 failure = acting.ask(Sample(now, position, rate, *known))
                 if failure:
@@ -190,8 +189,11 @@ class Sampling:
                 acting.clock.advance(now)  # not before, so that a run which stopped there asks again when it goes on
         for clock, group in self.servos:
             if clock.due(now):
+                rates = state[self.columns[3]]
+                if not rates @ rates < LIMIT and (diverged := self.diverged(now, state)):
+                    return diverged
                 clock.advance(now)
-                group.act(self.commands(now), state[self.columns[3]])
+                group.act(self.commands(now), rates)
         return None
 
     def memory(self) -> SamplingMemory:
@@ -227,8 +229,8 @@ class Sampling:
         """An Ending if joints move faster than any do, which laws alone bring about that answer more and more."""
         if not self.clocks:
             return None
-        rates = state[self.at_rates] * self.free
-        if rates @ rates < FASTEST * FASTEST:
+        rates = state[self.columns[1]] * self.free
+        if rates @ rates < LIMIT:
             return None
         joint = self.model.joint_names[int(np.argmax(np.abs(rates)))]
         return self.unbounded(now, f"joint '{joint}'", "lower the gains or the periods of its control")
