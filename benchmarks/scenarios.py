@@ -34,6 +34,7 @@ BLAMED = {
     "the run stopped": "stopped",
     "grow shorter": "linear formulation",
     "elastic rotations add up": "linear formulation",
+    "something that drives": "source too fast for the steps",
     "alternates": "stiff damper",
     "damped faster than a step": "stiff damper",
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -78,10 +80,23 @@ class PliantWarning(UserWarning):
 PACKAGE = str(Path(__file__).parent)
 
 
+_TOLD = ContextVar("told", default=False)
+
+
+@contextmanager
+def told_already() -> Iterator[None]:
+    """A block, or a function, that makes once more what was made before: what is doubtful about it is known."""
+    before = _TOLD.set(True)
+    try:
+        yield
+    finally:
+        _TOLD.reset(before)
+
+
 def tell(sentences: Iterable[str]) -> None:
     """Warn of each, at the line that called the package."""
     sentences = list(sentences)
-    if not sentences:
+    if not sentences or _TOLD.get():
         return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<")):

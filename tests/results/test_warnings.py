@@ -67,6 +67,54 @@ def test_rates_that_alternate_are_named(formulation, outputs, tmp_path):
         assert pl.load_trajectory(tmp_path / "run.nc").warnings() == run.warnings()
 
 
+def braked(formulation, damping=1e5):
+    """A steel strip that turns at 8 rad/s when its joint is braked within microseconds."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    hub = replace(strip.joints[0], initial_rate=8.0, damping=damping)
+    return formulation.compile(replace(strip, joints=(hub,)))
+
+
+EVERY = [
+    pl.Rigid(),
+    pl.Lumped(),
+    pl.Corotational(elements=4),
+    pl.PoseElement(),
+    pl.EquivalentRigidLink(),
+    pl.PseudoSpectral(degree=6),
+    pl.GeometricallyExact(5),
+]
+
+
+@pytest.mark.parametrize(
+    ("until", "step", "outputs"),
+    [
+        (0.1, STEP, 1000),
+        (1.0, STEP, 100),  # the last steps are calm again
+        (0.1, STEP, np.linspace(0.0, 0.1, 357)),  # no row at ends of steps
+        (0.01, 3.3e-3, 1000),  # few steps
+        (0.1, 3.3e-3, 1000),  # steps that are halved turn twice
+    ],
+    ids=["every step", "one in ten", "between steps", "few steps", "long steps"],
+)
+@pytest.mark.parametrize("formulation", EVERY, ids=lambda each: type(each).__name__)
+def test_stiff_joint_dampers_never_ring_in_silence(formulation, until, step, outputs):
+    with pytest.warns(pl.PliantWarning, match="the rate of joint 'hub'") as told:
+        run = pl.simulate(braked(formulation), until, pl.Gauss(2, step), outputs=outputs)
+    (sentence,) = (str(each.message) for each in told if "rate of joint" in str(each.message))
+    # others take no Radau
+    takes = isinstance(formulation, pl.PseudoSpectral | pl.GeometricallyExact)
+    assert sentence.endswith("use an integrator that damps it, Radau" if takes else "takes one that damps it, Radau")
+    assert ("compile the robot with GeometricallyExact()" in sentence) is not takes
+    assert sentence in run.warnings()
+
+
+@pytest.mark.parametrize("formulation", [pl.Rigid(), pl.PoseElement()], ids=lambda each: type(each).__name__)
+def test_runs_that_choose_their_steps_say_too_that_rates_ring(formulation):
+    """They told 8, 3.48, -1.03, -5.55 rad/s at their rows, and nothing else."""
+    with pytest.warns(pl.PliantWarning, match="the rate of joint 'hub' alternates"):
+        pl.simulate(braked(formulation), 0.1)
+
+
 def spun(damping):
     """A steel strip of 0.1 kg m^2 about its hub, which begins to turn."""
     strip = pl.load(pl.library.path("steel_strip"))
@@ -166,6 +214,12 @@ def rod(**changes):
     [
         ("length", 800.0, r"links\.rod\.length = 800 m .*; if 800 mm is meant, write 0\.8"),
         ("length", 1e-6, r"links\.rod\.length = 1e-06 m .*; write the length of the undeformed axis in metres"),
+        # of steel in N/mm^2; no solid of 7850 kg/m^3 is as soft as a gel
+        (
+            "young",
+            210e3,
+            r"material\.young = 210000 Pa is softer than any solid of 7850 .*; if 210000 N/mm\^2 is meant",
+        ),
         ("young", 210.0, r"links\.rod\.material\.young = 210 Pa .*; if 210 GPa is meant, write 2\.1e\+11"),
         ("density", 7.85, r"links\.rod\.material\.density = 7\.85 kg/m\^3 .*; if 7\.85 g/cm\^3 is meant, write 7850"),
         ("height", 30.0, r"links\.rod\.section\.height = 30 m .*; if 30 mm is meant, write 0\.03"),
@@ -181,6 +235,109 @@ def test_numbers_that_are_hardly_meant_so_are_told_once_each(field, value, sente
     assert told[0].filename == __file__
     with pytest.warns(pl.PliantWarning, match=sentence):
         pl.loads(pl.dump(robot))
+
+
+@pytest.mark.parametrize(("young", "density"), [(1e4, 1000.0), (7e4, 1070.0), (1e6, 1200.0), (16e9, 11340.0)])
+def test_gels_silicones_and_soft_metals_are_not_doubted(young, density):
+    """The softest gels, silicone of Shore 00-30, rubber, lead."""
+    assert rod(young=young, density=density, angle=0.0).doubts == ()
+
+
+DRIVEN = pl.motions.Quintic(0.0, 90.0, 1.0)
+THERE_AND_BACK = pl.motions.MotionSum((DRIVEN, pl.motions.Quintic(0.0, -90.0, 1.0, 2.0)))
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        pl.JointPD(pl.motions.Hold(90.0), 5.0, 1.0),
+        pl.PrescribedMotion("hinge", DRIVEN),
+        pl.JointPD(THERE_AND_BACK, 5.0, 1.0),
+        pl.PrescribedMotion("hinge", pl.motions.MotionTable((0.0, 1.0, 2.0), (0.0, 30.0, 90.0))),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_set_points_of_joints_in_degrees_are_told(component):
+    sentence = r"joint 'hinge': position = 90 rad is outside of the usual .*; if 90 deg is meant, write 1\.571"
+    with pytest.warns(pl.PliantWarning, match=sentence) as told:
+        model = pl.connect(pl.Rigid().compile(pendulum(rate=0.0)), component)
+    assert told[0].filename == __file__
+    assert any("90 deg" in each for each in model.doubts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.arm.by(pl.Rigid()) is not None  # told once, not with every mesh
+        pl.connect(
+            model, pl.JointTorque("hinge", pl.signals.Constant(1.0)) if isinstance(component, pl.JointPD) else MASS
+        )
+
+
+MASS = pl.TipWrench("rod", pl.signals.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
+TURNING = np.linspace(0.0, 10.0, 50)
+
+
+@pytest.mark.parametrize(
+    "motion",
+    [
+        pl.motions.Hold(1.5708),
+        pl.motions.SmoothStart(12.0, 0.5),
+        pl.motions.Quintic(0.0, 20.0 * np.pi, 10.0),  # ten turns
+        pl.motions.MotionTable(tuple(TURNING), tuple(12.0 * TURNING), begin_rate=12.0, end_rate=12.0),
+        pl.motions.FunctionMotion(lambda t: (12.0 * t, 12.0 + 0.0 * t, 0.0 * t)),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_joints_that_turn_on_and_on_are_not_doubted(motion):
+    """At 12 rad/s for 10 s a hub is at 120 rad."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pl.connect(pl.Rigid().compile(pendulum()), pl.PrescribedMotion("hinge", motion))
+
+
+def test_rails_go_further_than_joints_turn():
+    slide = pl.PrismaticJoint("slide", "base", "rod")
+    rail = pl.Robot("rail", pendulum().links, (slide,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pl.connect(pl.Rigid().compile(rail), pl.PrescribedMotion("slide", DRIVEN))
+
+
+@pytest.mark.parametrize(
+    ("rotor", "ratio", "sentence"),
+    [
+        (100.0, 1.0, r"GearMotor \(hinge\): rotor_inertia = 100 kg m\^2 is outside of the usual 0 to 10 kg m\^2"),
+        # in kg cm^2: 5000 kg m^2 at the hinge of a rod of 1 kg and 1 m
+        (
+            0.5,
+            100.0,
+            r"rotor_inertia is 5e\+03 kg m\^2 at the joint, .* while the whole arm has 1 kg m\^2 at its reach",
+        ),
+    ],
+)
+def test_rotors_that_no_motor_has_are_told(rotor, ratio, sentence):
+    with pytest.warns(pl.PliantWarning, match=sentence) as told:
+        pl.connect(pl.Rigid().compile(pendulum()), pl.GearMotor("hinge", rotor, ratio))
+    assert len(told) == 1
+
+
+def test_rotors_of_small_and_large_motors_are_not_doubted():
+    """A motor of 10 W behind a gear of 300, one of 1 kW behind one of 100, a direct drive."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rotor, ratio in ((1e-7, 300.0), (2e-4, 100.0), (0.05, 1.0)):
+            pl.connect(pl.Rigid().compile(pendulum()), pl.GearMotor("hinge", rotor, ratio))
+
+
+def test_a_run_that_tries_meshes_warns_of_a_table_once():
+    """Its rows of other meshes join the same components again."""
+    times = np.linspace(0.0, 2.0, 101)
+    noisy = 0.5 * (1.0 - np.cos(times)) + 1e-3 * np.random.default_rng(1).standard_normal(len(times))
+    strip = pl.load(pl.library.path("steel_strip"))
+    table = pl.PrescribedMotion("hub", pl.motions.MotionTable(times, noisy))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = pl.simulate(pl.connect(pl.GeometricallyExact().compile(strip), table), 0.2, accuracy=1e-7)
+    assert int(run.provenance.choices["trials"]) > 1
+    assert len([each for each in told if "MotionTable" in str(each.message)]) == 1
 
 
 def test_no_robot_of_the_library_is_doubted():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import pliant as pl
 from benchmarks.accuracy_problems import MOTIONS
 from pliant.model.sampling import Sample
+from pliant.model.state import Cause
 
 QUINTIC = pl.motions.Quintic
 
@@ -95,3 +97,73 @@ def test_control_that_is_not_stable_ends_the_search_soon() -> None:
     assert not run.ending.completed
     assert "controller 'law' shakes it" in run.ending.remedy
     assert int(run.provenance.choices["trials"]) < 6
+
+
+def shaken(
+    formulation: pl.Rigid | pl.PseudoSpectral | pl.PoseElement, gain: float, outputs: int = 1000
+) -> pl.Trajectory:
+    """A strip under a law that asks for more at every sample."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    hub = replace(strip.joints[0], initial_rate=0.1)
+
+    def law(sample: Sample) -> float:
+        return float(-gain * (sample.joint_positions[0] + sample.joint_rates[0]))
+
+    closed = pl.connect(
+        formulation.compile(replace(strip, joints=(hub,))), pl.control.SampledController(law, 1e-2, joints=["hub"])
+    )
+    return pl.simulate(closed, 1.0, pl.Gauss(2, 1e-3), outputs=outputs)
+
+
+@pytest.mark.parametrize("gain", [300.0, -300.0])
+@pytest.mark.parametrize("formulation", [pl.Rigid(), pl.PseudoSpectral(degree=6)], ids=lambda each: type(each).__name__)
+def test_a_run_without_a_bound_ends_where_joints_move_faster_than_any(
+    formulation: pl.Rigid | pl.PseudoSpectral, gain: float
+) -> None:
+    """They went on to energies of 1e47 and 1e148 J, where NumPy warned of an overflow."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = shaken(formulation, gain)
+    assert {each.category for each in told} == {pl.PliantWarning}
+    assert run.ending.cause is Cause.DIVERGED
+    assert "controller 'law'; its last answers on joint 'hub' are " in str(run.ending)
+    assert run.time[-1] == run.ending.time
+    # so far it may come within the last sample
+    assert np.abs(run.joint_rate[run.time <= run.ending.time - 1e-2]).max() < 1e6
+    assert run.ledger.worst_ratio < 1e-10
+    assert not any("something stiff" in each for each in run.warnings())  # it is control
+
+
+def test_a_step_that_makes_energy_of_nothing_is_not_kept() -> None:
+    """Of 0.5 ms; it led to 2.8e19 rad/s and 4e39 J and was kept, though the ledger missed all of it."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    hub = replace(strip.joints[0], initial_rate=0.1)
+
+    def law(sample: Sample) -> float:
+        return float(-100.0 * sample.joint_positions[0] - sample.joint_rates[0])
+
+    arm = pl.GeometricallyExact(5).compile(replace(strip, joints=(hub,)))
+    closed = pl.connect(arm, pl.control.SampledController(law, 1e-2, joints=["hub"]))
+    with pytest.warns(pl.PliantWarning, match="grows without bound at controller 'law'") as told:
+        run = pl.simulate(closed, 1.0, pl.Gauss(2, 1e-3))
+    assert not any("energy ledger" in str(each.message) for each in told)
+    assert run.time[-1] == run.ending.time == pytest.approx(0.051)
+    assert run.ledger.stored.max() < 1e5
+    assert abs(run.ledger.residual).max() < 1e-6
+
+
+def test_a_run_that_ends_without_a_bound_goes_on_only_there() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = shaken(pl.Rigid(), 300.0)
+        assert run.resume(1.0).ending.cause is Cause.DIVERGED
+
+
+def test_a_run_that_chooses_its_method_takes_radau_where_its_steps_make_rates() -> None:
+    """A stop on a hub without inertia: order 4 left 1.5 rad/s in its rate, and the run advised to use Radau."""
+    motion = MOTIONS["strip, stop"]
+    run = pl.simulate(motion.build(pl.GeometricallyExact()), motion.duration)
+    assert run.provenance.choices["integrator"].startswith("Radau")
+    assert not any("rate of joint" in each for each in run.warnings())
+    assert run.error is not None
+    assert run.error.reached

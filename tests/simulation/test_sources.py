@@ -55,6 +55,19 @@ def test_a_pulse_between_the_stages_does_not_vanish_in_silence(strip: pl.Arm) ->
     assert said(strip, pl.signals.FunctionSignal(pulse))[0].endswith("or declare its jumps as breaks")
 
 
+def test_a_run_that_missed_a_pulse_does_not_say_how_accurate_it_is() -> None:
+    """No trial saw it, so that all of them agreed: an error of zero was told as reached."""
+    arm = pl.GeometricallyExact().compile(pl.load(pl.library.path("steel_strip")))
+    short = pl.signals.FunctionSignal(lambda t: np.where((t > 0.0201) & (t < 0.02012), 1.0, 0.0))
+    run = pl.simulate(pl.connect(arm, pl.JointTorque("hub", short)), 0.05, accuracy=1e-4)
+    assert any("changes faster than steps" in each for each in run.warnings())
+    assert run.error is not None
+    assert not run.error.reached
+    assert np.isnan(run.error.total)
+    assert str(run.error) in run.warnings()
+    assert not any(line.name.startswith("estimated error") for line in run.summary())
+
+
 def test_loads_are_looked_at_too(strip: pl.Arm) -> None:
     shaken = pl.TipWrench("strip", pl.signals.Sine((0.0, 0.01, 0.0, 0.0, 0.0, 0.0), 990.0))
     run = pl.simulate(pl.connect(strip, shaken, pl.PrescribedMotion("hub", pl.motions.Hold(0.0))), 0.05, STEPS)

@@ -6,7 +6,7 @@ From contributions to the inputs of a model: conflicts refused, constants comput
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar, cast, overload, runtime_checkable
 
@@ -14,13 +14,14 @@ import numpy as np
 
 from pliant.components import kinds
 from pliant.components.base_motion import rotated
+from pliant.components.doubts import doubts
 from pliant.components.fields import first_repeated, merged_breaks, nearest, soonest_change
 from pliant.components.kinds import Component, Contribution, Feedback, Load, Telling
 from pliant.components.motions import Hold, Motion
 from pliant.components.port_signal import PortSignal, connect_ports
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
-from pliant.errors import InvalidInput, clip, tell
+from pliant.errors import InvalidInput, clip, tell, told_already
 from pliant.model import contract
 from pliant.model.arm import model_lines
 from pliant.model.contract import Arm, Model, TakesSignals
@@ -126,8 +127,9 @@ class Connected(Shown, Renamed):
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Sentences on what is connected and hardly meant so."""
-        return tuple(f"{_on_what(each)}: {doubt}" for each in self.components for doubt in _doubts(each))
+        return tuple(f"{_on_what(each)}: {doubt}" for each in self.components for doubt in doubts(each, self.arm))
 
+    @told_already()
     def by(self, formulation: Any) -> Connected:
         """The same robot and components by another choice of the formulation that computes; joined once."""
         if formulation not in self._others:
@@ -139,21 +141,10 @@ class Connected(Shown, Renamed):
         """A state of the same robot by another choice of the same formulation, as one of this model."""
         return cast(Array, self.arm.adopt(other.arm, state))  # type: ignore[attr-defined]
 
+    @told_already()
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, contract.Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])
-
-
-def _doubts(part: object) -> Iterator[str]:
-    """Of a component and of the motions and signals inside it."""
-    doubt = getattr(part, "doubt", "")
-    if doubt:
-        yield doubt
-    inner = [getattr(part, each.name) for each in fields(part)] if is_dataclass(part) else part
-    if isinstance(inner, (list, tuple)) and not isinstance(part, type):
-        for each in inner:
-            if is_dataclass(each) or isinstance(each, tuple):
-                yield from _doubts(each)
 
 
 def _on_what(component: Component) -> str:
@@ -184,8 +175,18 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
                 f"{clip(repr(part))} is no component; connect takes an arm and components, such as JointPD(...);"
                 " describe two arms as one robot"
             )
+    told = arm.robot.doubts
     if isinstance(arm, Connected):
-        return connect(arm.given, *arm.components, *components)
+        told = (*told, *arm.doubts)
+        components = (*arm.components, *components)
+        arm = arm.given
+    with told_already():
+        connected = _joined(arm, components)
+    tell(each for each in (*connected.robot.doubts, *connected.doubts) if each not in told)
+    return connected
+
+
+def _joined(arm: Arm, components: tuple[Component, ...]) -> Connected:
     given, arm = arm, _with_bodies(arm, components)
     if isinstance(arm, Driving):
         drives = [each for part in components for each in part.attachments(arm) if each.joints]
@@ -201,9 +202,7 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
                 f" {' and the '.join(lacking)}"
             )
         arm, inputs = carrier, assemble(carrier, components)
-    connected = Connected(arm, components, inputs, given, substitution)
-    tell(connected.doubts)
-    return connected
+    return Connected(arm, components, inputs, given, substitution)
 
 
 def report(connected: Connected) -> str:

@@ -14,6 +14,8 @@ from pliant.model.contract import Arm
 from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
 
+ROTOR = (0.0, 10.0)  # kg m^2: servo motors of 100 kW have up to 1, direct drives without a gear some more
+
 
 @dataclass(frozen=True)
 class GearMotor(Declared):
@@ -26,7 +28,7 @@ class GearMotor(Declared):
     """
 
     joint: JointName
-    rotor_inertia: Annotated[float, Quantity("kg m^2", "inertia of the rotor about its axis", above=0)]
+    rotor_inertia: Annotated[float, Quantity("kg m^2", "inertia of the rotor about its axis", above=0, usual=ROTOR)]
     ratio: Annotated[float, Quantity("1", "turns of the rotor for one of the joint", above=0)]
     stiffness: Annotated[float | None, Quantity("N m/rad", "torque at the joint per twist of the gear", above=0)] = None
     damping: Annotated[

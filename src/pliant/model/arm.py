@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pliant.errors import InvalidInput, clip, refuse_other_than_number, refuse_outside, tell
+from pliant.errors import InvalidInput, clip, refuse_other_than_number, refuse_outside, tell, told_already
 from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
@@ -199,6 +199,7 @@ class ArmFacts(Shown, Renamed):
         remedy = f"raise the smoothing_rate of the friction, {rate:g}, or take another step"
         return f"the friction of joint '{joint}'", remedy
 
+    @told_already()
     def by(self, formulation: Any) -> Arm:
         """The same robot by another choice; compiled once, since runs of one arm try the same meshes."""
         known = _COMPILED.setdefault(self, {})

@@ -20,6 +20,7 @@ UNRESOLVED = {6: 2.5, 8: 40.0}
 AT_CONTACTS = 0.03  # likewise, of steps in which a contact begins or ends
 WINDOWS = 12
 MATTERS = 1e-2  # of the reach: what a reader of figures would see
+UNSEEN = "something that drives the arm changes faster than the steps follow"
 MESH = "the mesh is too coarse; leave the degree or the number of elements to the run, or raise them"
 STEPS = "the steps are too long; shorten them, or ask for less accuracy"
 
@@ -65,12 +66,14 @@ class ErrorEstimate:
     @property
     def reached(self) -> bool:
         """Whether what was asked for is what there is; where nothing was, whether nobody would see the error."""
-        return not self.relative > (self.asked or MATTERS)
+        return not (self.remark or self.relative > (self.asked or MATTERS))
 
     def __str__(self) -> str:
         cause = self.remark or (MESH if self.space > self.time else STEPS)
         unit = f", {self.total:.2g} m" if self.scale != 1.0 else ""
         alone = "" if self.space == self.space else " by the steps alone"
+        if self.relative != self.relative:
+            return f"how far the tips are off is not known{f': {self.remark}' if self.remark else ''}"
         said = f"the tips may be {self.relative:.2g} of the reach{unit} off{alone}"
         if self.reached:
             return said

@@ -105,6 +105,7 @@ class Cause(StrEnum):
     COMPLETED = "completed"
     NOT_CONVERGED = "Newton's method did not converge"
     NOT_FINITE = "a value is not finite"
+    DIVERGED = "the motion grows without bound"
     UNBALANCED = "a part is not balanced"
     SINGULAR = "a matrix is singular"
     TOO_BENT = "an element is bent too far"

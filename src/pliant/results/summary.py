@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pliant.errors import DoubtfulRun, InvalidInput
-from pliant.model.state import Array
+from pliant.model.state import Cause
 from pliant.results.observables import VIOLATIONS
 from pliant.results.stress import why_none
 
@@ -22,8 +21,6 @@ ERROR_FLOOR = 1e-9
 # The tolerance of an exact integrator for every step, relative to the energy exchanged.
 RESIDUAL_TOLERANCE = 1e-10
 FEW = 7  # states of a run that are looked at when it ends
-SWING_THAT_MATTERS = 0.05  # part of the largest rate of the joint in the run
-TURNS_IN_A_ROW = 5
 NOTHING_HAPPENED = "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
 # In joule a step, and as a part of what is stored: rounded positions exchange this much though nothing moves.
 # Strains of 1e-14 in a link of 1e10 N store half of the first.
@@ -88,9 +85,12 @@ def _errors(trajectory: Trajectory) -> list[Line]:
     both = error.total if error.space == error.space else error.space
     named = (("steps", error.time), ("mesh", error.space), ("steps and mesh", both))
     lines = [Line(f"estimated error of the tips by {name}", value, unit) for name, value in named if value == value]
+    told = [Line("accuracy asked", error.asked, "1")] if error.asked else []
+    if error.relative != error.relative:
+        return told
     of_what = "" if error.space == error.space else ", of the steps alone"
     lines.append(Line(f"estimated error over the reach{of_what}", error.relative, "1"))
-    return [*lines, Line("accuracy asked", error.asked, "1")] if error.asked else lines
+    return [*lines, *told]
 
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
@@ -127,7 +127,9 @@ def warn(trajectory: Trajectory) -> list[str]:
     so.
     """
     warnings = _known_at_once(trajectory)
-    return [*warnings, *_inconsistent(trajectory)] if trajectory.of_arm else warnings
+    # energies and speeds without a bound tell nothing of the mesh
+    sound = trajectory.of_arm and trajectory.ending.cause is not Cause.DIVERGED
+    return [*warnings, *_inconsistent(trajectory)] if sound else warnings
 
 
 def doubts(trajectory: Trajectory) -> list[str]:
@@ -151,6 +153,8 @@ def check(trajectory: Trajectory) -> Trajectory:
 def _known_at_once(trajectory: Trajectory) -> list[str]:
     warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
     ledger = trajectory.ledger
+    if trajectory.ending.cause is Cause.DIVERGED:
+        return [*warnings, *trajectory.source.choices.get("warnings", "").splitlines()]
     if ledger.exact and not ledger.worst_ratio <= RESIDUAL_TOLERANCE and _exchanges(trajectory):
         warnings.append(
             f"the energy ledger misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "
@@ -185,57 +189,6 @@ def _inconsistent(trajectory: Trajectory) -> list[str]:
 def matters(error: float, scale: float) -> bool:
     """Whether a consistency error is more than a reader of figures would let pass."""
     return not (error <= ERROR_THAT_MATTERS * scale or error <= ERROR_FLOOR)
-
-
-def alternating(time: Array, rates: Array, joints: Mapping[str, str], of_run: Array) -> Iterator[str]:
-    """Joints, by name and unit, whose rates (n, joints) at the ends of consecutive steps swing from step to step.
-
-    ``of_run`` are the largest rates (joints,) in the run; a swing that is a small part of them does not matter.
-    """
-    for k, (name, unit) in enumerate(joints.items()):
-        change = rates[1:, k] - rates[:-1, k]
-        turned = change[:-1] * change[1:] < 0.0
-        if np.count_nonzero(turned) < TURNS_IN_A_ROW:
-            continue
-        swing = np.minimum(np.abs(change[:-1]), np.abs(change[1:])) / 2.0
-        turns = turned & (swing > SWING_THAT_MATTERS * of_run[k] + ERROR_FLOOR)
-        # how many turns in a row end at each step
-        count = np.arange(1, len(turns) + 1)
-        in_a_row = count - np.maximum.accumulate(np.where(turns, 0, count))
-        if np.any(in_a_row >= TURNS_IN_A_ROW):
-            at = int(np.argmax(np.where(in_a_row >= TURNS_IN_A_ROW, swing, 0.0)))
-            yield (
-                f"the rate of joint '{name}' alternates by +-{swing[at]:.2g} {unit}/s from step to step near"
-                f" t = {time[at]:.3g} s, by the step and not by the arm: something stiff is damped faster than a step"
-                " resolves; shorten the step, or use an integrator that damps it, Radau"
-            )
-
-
-def frozen(time: Array, position: Array, rates: Array, joints: Mapping[str, str], longest: float) -> Iterator[str]:
-    """Joints whose rates (n, joints) at the ends of consecutive steps stay on one side of what positions change by.
-
-    In a step that resolves the motion the rate passes its mean. Gauss collocation of orders 4 and 8 turns what decays
-    at once by whole cycles instead: the rate stays as it was. Rows further apart than ``longest`` are no steps.
-    """
-    if len(time) <= TURNS_IN_A_ROW:
-        return
-    widths = time[1:] - time[:-1]
-    mean = (position[1:] - position[:-1]) / widths[:, None]
-    from_begin, from_end = rates[:-1] - mean, rates[1:] - mean
-    least = SWING_THAT_MATTERS * np.maximum(rates.max(axis=0), -rates.min(axis=0)) + ERROR_FLOOR
-    for k in np.flatnonzero((from_begin * from_end).max(axis=0) > least * least).tolist():
-        one, other, within = from_begin[:, k], from_end[:, k], widths <= longest
-        for side in (np.minimum(one, other) * within, -np.maximum(one, other) * within):
-            in_a_row = np.lib.stride_tricks.sliding_window_view(side, TURNS_IN_A_ROW).min(axis=1)
-            at = int(np.argmax(in_a_row))
-            if in_a_row[at] > least[k]:
-                name, unit = list(joints.items())[k]
-                yield (
-                    f"the rate of joint '{name}' is {rates[at, k]:.2g} {unit}/s at the ends of steps near"
-                    f" t = {time[at]:.3g} s, but its position changes by {mean[at, k]:.2g} {unit}/s: something stiff is"
-                    " damped faster than a step resolves; shorten the step, or use an integrator that damps it, Radau"
-                )
-                break
 
 
 def _drifts(trajectory: Trajectory) -> bool:

@@ -48,7 +48,7 @@ SUFFIXES = {
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
 # Of parts, but of no use to who builds one.
-INTERNAL = {"conflicts", "elsewhere", "label", "mro", "register", "translates", "word", "words"}
+INTERNAL = {"conflicts", "elsewhere", "label", "mro", "register", "translates", "unlikely", "word", "words"}
 COMPARISONS = (("greater than", gt), ("at least", ge), ("less than", lt), ("at most", le))
 UNIT_LENGTH_SLACK = 1e-3
 MAGNITUDES = 1e-30, 1e30  # of numbers other than zero

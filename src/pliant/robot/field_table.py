@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from textwrap import fill
+from typing import Protocol, runtime_checkable
 
 from pliant.errors import Problem
 from pliant.robot.data_file import DataFile
@@ -15,6 +16,13 @@ from pliant.robot.declared import SUFFIXES, Choice, Declaration, Declared, Part,
 WIDTH = 100  # of help, in characters
 # Units that people have in mind where they forget to convert, the likeliest first.
 OFTEN_MEANT = {"m": ("mm", "cm", "in"), "Pa": ("GPa", "MPa"), "kg/m^3": ("g/cm^3",), "rad": ("deg",), "kg": ("g",)}
+
+
+@runtime_checkable
+class Unlikely(Protocol):
+    """A part whose fields are each possible, but may be hardly meant together."""
+
+    def unlikely(self) -> Iterator[Problem]: ...
 
 
 def field_lines(cls: type[Declared]) -> str:
@@ -84,6 +92,8 @@ def _default(declaration: Declaration) -> str:
 def implausible(part: Declared, translates: bool | None = None) -> Iterator[Problem]:
     """Values of a part, and of the parts that it holds, that are possible but far from what anybody builds."""
     translates = type(part).translates if translates is None else translates
+    if isinstance(part, Unlikely):
+        yield from part.unlikely()
     for declaration in declarations(type(part)):
         value = getattr(part, declaration.name)
         if isinstance(declaration.rule, Part):
@@ -98,7 +108,7 @@ def implausible(part: Declared, translates: bool | None = None) -> Iterator[Prob
             for index, number in enumerate(value) if isinstance(value, tuple) else (((), value),):
                 at = (index,) if isinstance(index, int) else ()
                 if isinstance(number, float) and number and not _usual(quantity, number):
-                    yield Problem(_doubted(quantity, number), (declaration.name, *at))
+                    yield Problem(doubted(quantity, number), (declaration.name, *at))
 
 
 def _usual(quantity: Quantity, number: float) -> bool:
@@ -107,7 +117,7 @@ def _usual(quantity: Quantity, number: float) -> bool:
     return low <= number <= high
 
 
-def _doubted(quantity: Quantity, number: float) -> str:
+def doubted(quantity: Quantity, number: float) -> str:
     """What is unusual about a number, and what it would be in other units."""
     assert quantity.usual is not None
     low, high = quantity.usual

@@ -19,6 +19,8 @@ from pliant.robot.axes import ZERO6
 from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
 
 STIFF = (1e4, 2e12)  # Pa, from foam to diamond
+# Gels and silicones of less than 1e6 Pa have 1000 to 1200 kg/m^3; metals, glass and fibres in N/mm^2 have the rest.
+SOFTEST, LIGHT = 1e6, 1500.0  # Pa, kg/m^3
 WIDE = (1e-6, 10.0)  # m, from a foil to a tower
 KELVIN_VOIGT = Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
 
@@ -41,6 +43,14 @@ class Material(Declared, word="material"):
             yield Problem("needs poisson or shear; write Poisson's ratio or the shear modulus in pascals")
         if self.poisson is not None and self.shear is not None:
             yield Problem("is given together with poisson; write only one of the two", ("shear",))
+
+    def unlikely(self) -> Iterator[Problem]:
+        if STIFF[0] <= self.young < SOFTEST and self.density > LIGHT:
+            yield Problem(
+                f"= {self.young:g} Pa is softer than any solid of {self.density:g} kg/m^3; if {self.young:g} N/mm^2 is"
+                f" meant, write {1e6 * self.young:.4g}",
+                ("young",),
+            )
 
     @property
     def shear_modulus(self) -> float:

@@ -26,7 +26,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
-from pliant.model.error_estimate import local_errors
+from pliant.model.error_estimate import local_errors, windows
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
@@ -35,6 +35,7 @@ from pliant.simulation.driver import advance
 from pliant.simulation.grid import BASE_STEPS, Steps, corners, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
+from pliant.simulation.ringing import rung
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
@@ -246,12 +247,16 @@ class Search:
             self.shaken += record.ending.shaken
             if record.ending.cause in STOPS or self.shaken == MOST_SHAKEN:
                 raise Stopped(row, mean, record)
-            if self.rings and not rang:
+            if not rang and (self.rings or self.left_to_radau(trial)):
                 self.damp()
                 self.forget()
                 return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
         return row.tried[mean]
+
+    def left_to_radau(self, trial: Trial | None) -> bool:
+        """Whether rates of joints are made by the steps, and a method is taken that brings them to rest."""
+        return trial is not None and bool(trial.ringing) and self.model.highest_order >= LOWER
 
     def damp(self) -> None:
         """From now on by Radau."""
@@ -271,10 +276,10 @@ class Search:
         grid = self.steps.grid(mean)
         method = self.method if loose else (self.method[0], NewtonTolerance(self.tolerance, EXACT))
         looked_at = len(grid) <= MOST_SHOWN
-        between = (
-            grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if looked_at and self.tips and self.order >= LOWER else grid[:0]
-        )
-        rows = np.union1d(np.union1d(outputs, grid), between) if looked_at else outputs
+        times = grid if looked_at else grid[windows(len(grid) - 1, self.order, 0)]
+        inner = looked_at and self.tips and self.order >= LOWER
+        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if inner else grid[:0]
+        rows = np.union1d(np.union1d(outputs, times), between)
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
         )
@@ -282,14 +287,16 @@ class Search:
         if not record.ending.completed:
             return (record if loose else record.at(kept_rows(record, outputs))), None
         (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
+        ends = np.searchsorted(rows, times)
+        told = rung(row.model, times, record.states[ends], float(np.max(grid[1:] - grid[:-1])))
+        kept = None if loose else record.at(kept_rows(record, outputs))
         if not looked_at:
-            return record, Trial(mean, tips[seen], record=None if loose else record)
-        ends = np.searchsorted(rows, grid)
+            return kept or record, Trial(mean, tips[seen], record=kept, ringing=told)
         first = loose or not row.tried
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
-        order, times = (RADAU, BY_RADAU) if self.rings else (self.order, 1.0)
-        local = times * local_errors(grid, tips[ends], order, breaks)
+        order, factor = (RADAU, BY_RADAU) if self.rings else (self.order, 1.0)
+        local = factor * local_errors(grid, tips[ends], order, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
@@ -299,10 +306,9 @@ class Search:
             here = record.states[ends], tips[ends] * self.scale, turns[ends]
             x = tips[np.searchsorted(rows, between)] * self.scale
             inside = seen_inside(row.model, self.tips, grid, here, x, self.rings) / self.scale
-        kept = None if loose else record.at(kept_rows(record, outputs))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
-        trial = Trial(mean, tips[seen], *shown, hidden, inside, hard, kept, met)
+        trial = Trial(mean, tips[seen], *shown, hidden, inside, hard, kept, met, told)
         return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:

@@ -136,7 +136,11 @@ def _found(search: Search) -> Found:
         elif not search.checked or needed > RESEEN[search.space < SURE_MESH * accuracy] * search.checked:
             level = search.in_space(level - (search.automatic and level > 0), mean, needed == mean)
         row = search.row(level)
-        run, time = search.trial(level, needed, True), nan
+        rang, time = search.rings, nan
+        run = search.trial(level, needed, True)
+        if search.rings and not rang:  # by another method there is nothing to compare it with
+            plan = search.planned(level, mean)
+            continue
         if run is None:
             plan = search.planned(level, 2.0 * needed)
             continue
@@ -175,11 +179,11 @@ def _finished(search: Search, row: Row, mean: float, run: Trial | None, time: fl
     """The run, with errors of its steps and of its mesh."""
     own, record = row.model.inputs, None if run is None else run.record
     if record is None or with_copied_laws(row.model) is not own:  # laws of users are asked in one run only
-        record, _ = search.run(row, mean, False, own)
+        record, run = search.run(row, mean, False, own)
     scale = search.scale
     error = ErrorEstimate(time * scale, search.space * scale, scale, search.accuracy)
     chosen = search.integrator(mean), error, search.trials - 1, search.steps.told_lengths(mean), search.followed
-    return Found(row.model, row.start, record, *chosen)
+    return Found(row.model, row.start, record, *chosen, () if run is None else run.ringing)
 
 
 def _as_it_is(search: Search) -> Found:
@@ -189,11 +193,12 @@ def _as_it_is(search: Search) -> Found:
     done = row.before(inf)
     # none at all where steps were graded and then too many
     mean = done[-1].mean if done else max(row.tried, default=search.begin()[1])
-    record, _ = search.run(row, mean, False, row.model.inputs)
+    record, run = search.run(row, mean, False, row.model.inputs)
     error = inf
     if len(done) > 1:
         before, last = done[-2:]
         error = told_by(apart(before.tips, last.tips), (before.mean / last.mean) ** SURE_ORDER)
     remark = "trials with more and more steps do not come nearer to each other"
     told = ErrorEstimate(error * search.scale, nan, search.scale, search.accuracy, remark)
-    return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
+    found = Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
+    return found if run is None else replace(found, ringing=run.ringing)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, told_already
 from pliant.mechanics.dense_algebra import on_one_core
 from pliant.model.contract import Arm
 from pliant.model.error_estimate import SLOWED, ErrorEstimate
@@ -109,6 +109,7 @@ def _compared(arm: Any) -> Resolution | None:
     return Resolution(np.minimum(own, better), off, missing)
 
 
+@told_already()
 def _held(arm: Any) -> Any:
     """The arm without gravity, which would push over links that are straight though it bends them much in the run, and
     with its ball joints and free joints fixed where they start, as they have no coordinates to hold."""

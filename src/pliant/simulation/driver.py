@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Generic, TypeVar
 
@@ -21,7 +22,7 @@ from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation, HoldsTorques, Remembers
 from pliant.model.contract import DONE, WATCHED_STEPS, Arm, CarriesServos, Model, NotesRates, Record, Run, Stepper
 from pliant.model.sampling import servos_inside
-from pliant.model.schedule import Ints, instants, steps_at, ticks
+from pliant.model.schedule import WITHIN, Ints, instants, steps_at, ticks
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.sampled_control import Sampling, blame_servos
 
@@ -29,7 +30,9 @@ T = TypeVar("T")
 Progress = Callable[[float], None] | None
 CHUNK = 4096  # steps whose inputs are read at once
 WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
-WHOLE = (Cause.COMPLETED, Cause.INTERRUPTED, Cause.INPUT, Cause.CONTROLLER)  # no step had begun
+WHOLE = (Cause.COMPLETED, Cause.INTERRUPTED, Cause.INPUT, Cause.CONTROLLER, Cause.DIVERGED)  # no step had begun
+MISSED = 0.5  # part of the energy exchanged in a step that none misses which is solved
+LEAST_ENERGY = 1e-6  # J; less is made by rounding
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
 
 
@@ -115,9 +118,29 @@ def _record(driven: Driven[T], ending: Ending) -> Record:
         times = np.append(times, ending.time)
     kept = stepper.kept(times)
     counts = {"steps": float(done), **kept.statistics}
-    after = None if stepper.run.trial and ending.completed else driven.continuation(float(times[-1]), ending)
     rates = driven.last_rates(kept.states)
-    return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates, after=after)
+    record = Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates)
+    sound = rows_from_something(record)
+    if sound < len(times):
+        where = "a step", "take smaller steps, or check the sizes of loads and drives"
+        record = record.at(np.arange(sound))
+        ending = driven.sampling.unbounded(float(record.time[-1]), *where)
+    after = None if stepper.run.trial and ending.completed else driven.continuation(float(record.time[-1]), ending)
+    return replace(record, ending=ending, after=after)
+
+
+def rows_from_something(record: Record) -> int:
+    """How many rows come before a step of an exact method that made more energy of nothing than there ever was.
+
+    Far off, where rounding is larger than the arm, Newton's method may find a balance that is none.
+    """
+    ledger = record.ledger
+    if not (ledger.exact and ledger.worst_ratio > MISSED):
+        return len(record.time)
+    rows = max(int(np.searchsorted(record.time, ledger.worst_time - WITHIN * abs(ledger.worst_time))), 1)
+    there_was = float(np.max(ledger.stored[:rows]) + ledger.exchanged[rows - 1])
+    made = abs(float(ledger.residual[-1])) > there_was + LEAST_ENERGY
+    return rows if made else len(record.time)
 
 
 class Driven(Generic[T]):
@@ -176,7 +199,7 @@ class Driven(Generic[T]):
             if sampling.due(now):
                 problem = sampling.act(now, stepper.state_vector())
                 if problem:
-                    return problem
+                    return blame_servos(stepper.model, run, problem)
             held = sampling.torques(now)
             if sampling.differences:
                 sampling.note(now, stepper.state_vector(), held)
@@ -198,7 +221,9 @@ class Driven(Generic[T]):
             if run.progress and time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
                 run.progress(self.done / (len(run.grid) - 1))
-        return Ending(Cause.COMPLETED, float(run.grid[-1]))
+        now = float(run.grid[-1])
+        problem = sampling.diverged(now, stepper.state_vector()) if sampling.clocks else None
+        return blame_servos(stepper.model, run, problem) if problem else Ending(Cause.COMPLETED, now)
 
     def readable(self, a: int, b: int) -> tuple[int, str]:
         """Read inputs of the steps from a, up to b if they exist; how far they do, and what is wrong after that."""

@@ -37,6 +37,8 @@ from pliant.simulation.law_copies import copied_law, recalled_law
 Ints = NDArray[np.int64]
 Span = tuple[float, float]
 GROWS = 1.05  # from sample to sample, beside what grows by itself: an arm that falls over does so more slowly
+FASTEST = 1e6  # rad/s or m/s of a joint: a steel disc of 1 mm bursts at half of it, by 500 m/s at its rim
+LIMIT = FASTEST * FASTEST
 
 
 class ServoGroup:
@@ -166,17 +168,20 @@ class Sampling:
         self.noted = self.nothing  # the torques at the last time that was noted
         if self.acting or self.servos:
             self.columns = motion_columns(model, inputs)
+            self.free = 1.0 - np.array(inputs.prescribed, float)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
     def due(self, now: float) -> bool:
         return any(clock.due(now) for clock in self.clocks)
 
     def act(self, now: float, state: Array) -> Ending | None:
-        """Ask all who are due; an Ending if one fails."""
+        """Ask all who are due; an Ending if one fails, or if what they did before has no bound."""
         seen = Seen(self.model, state)
         for acting in self.acting:
             if acting.clock.due(now):
                 position, rate, *motors = state[self.columns]
+                if not rate @ rate < LIMIT and (diverged := self.diverged(now, state)):
+                    return diverged
                 known = state.copy(), self.model, *motors, seen, self.sections, (), self.earlier
                 failure = acting.ask(Sample(now, position, rate, *known))
                 if failure:
@@ -184,8 +189,11 @@ class Sampling:
                 acting.clock.advance(now)  # not before, so that a run which stopped there asks again when it goes on
         for clock, group in self.servos:
             if clock.due(now):
+                rates = state[self.columns[3]]
+                if not rates @ rates < LIMIT and (diverged := self.diverged(now, state)):
+                    return diverged
                 clock.advance(now)
-                group.act(self.commands(now), state[self.columns[3]])
+                group.act(self.commands(now), rates)
         return None
 
     def memory(self) -> SamplingMemory:
@@ -217,6 +225,29 @@ class Sampling:
             for source, state in zip(group.sources, servo.noise, strict=True):
                 source.bit_generator.state = state
 
+    def diverged(self, now: float, state: Array) -> Ending | None:
+        """An Ending if joints move faster than any do, which laws alone bring about that answer more and more."""
+        if not self.clocks:
+            return None
+        rates = state[self.columns[1]] * self.free
+        if rates @ rates < LIMIT:
+            return None
+        joint = self.model.joint_names[int(np.argmax(np.abs(rates)))]
+        return self.unbounded(now, f"joint '{joint}'", "lower the gains or the periods of its control")
+
+    def unbounded(self, now: float, place: str, remedy: str) -> Ending:
+        """The ending of a run without a bound, with the controller that asked for most, if there is one."""
+        asked = [each for each in self.acting if each.answers]
+        if asked:
+            acting = max(asked, key=lambda each: float(np.abs(each.answers[-1]).max()))
+            last = self._last_answers(acting, int(np.argmax(np.abs(acting.answers[-1]))))
+            place, remedy = f"controller '{acting.controller.name}'", f"its last answers {last}; {_lower(acting)}"
+        return Ending(Cause.DIVERGED, now, place, remedy, shaken=bool(self.clocks))
+
+    def _last_answers(self, acting: Acting, joint: int) -> str:
+        name, last = self.model.joint_names[joint], ", ".join(f"{x[joint]:.3g}" for x in acting.answers)
+        return f"on joint '{name}' are {last}"
+
     def blame(self, ending: Ending) -> Ending:
         """The ending of a run that could not go on; with the controller that shook it, if one did."""
         if ending.cause not in (Cause.NOT_CONVERGED, Cause.NOT_FINITE, Cause.TOO_BENT):
@@ -224,13 +255,9 @@ class Sampling:
         for acting in self.acting:
             joint = acting.shakes()
             if joint is not None:
-                who, last = (
-                    f"controller '{acting.controller.name}'",
-                    ", ".join(f"{x[joint]:.3g}" for x in acting.answers),
-                )
+                who, last = f"controller '{acting.controller.name}'", self._last_answers(acting, joint)
                 remedy = (
-                    f"its last answers on joint '{self.model.joint_names[joint]}', {last}, change their sign and grow"
-                    f" from sample to sample; lower its gains or its period of {acting.controller.period:g} s"
+                    f"its last answers {last}: they change their sign and grow from sample to sample; {_lower(acting)}"
                 )
                 if ending.cause is Cause.TOO_BENT:  # the place says which link another formulation should carry
                     return replace(ending, remedy=f"{who} shakes it: {remedy}", shaken=True)
@@ -273,6 +300,10 @@ def motion_columns(model: Arm, inputs: Inputs) -> Ints:
     return np.concatenate([joints, motors])
 
 
+def _lower(acting: Acting) -> str:
+    return f"lower its gains or its period of {acting.controller.period:g} s"
+
+
 class Seen:
     """The observation of one instant, computed once for all who ask for equally many stations."""
 
@@ -303,7 +334,7 @@ def _line(error: BaseException | None) -> str:
 
 def blame_servos(model: Model, run: Run, ending: Ending) -> Ending:
     """The ending of a run that could not go on; with the servo that shook it, if one did."""
-    if ending.cause not in (Cause.NOT_CONVERGED, Cause.NOT_FINITE) or not run.inputs.servos:
+    if ending.cause not in (Cause.NOT_CONVERGED, Cause.NOT_FINITE, Cause.DIVERGED) or not run.inputs.servos:
         return ending
     start = float(run.grid[0])
     try:

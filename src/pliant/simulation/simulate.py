@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from numbers import Integral, Real
 from typing import Any, cast
 from warnings import warn
@@ -15,12 +16,11 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import BEST, WORST, checked_accuracy, missed_at, windows
+from pliant.model.error_estimate import BEST, UNSEEN, WORST, ErrorEstimate, checked_accuracy, missed_at, windows
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
-from pliant.results.summary import alternating, doubts, frozen
+from pliant.results.summary import doubts
 from pliant.results.trajectory import Error, Trajectory, indicated_error
-from pliant.robot.joint import WholeJoint
 from pliant.simulation import deflection_error, sources
 from pliant.simulation.accuracy import USUAL, Search
 from pliant.simulation.accurate_run import find
@@ -29,6 +29,7 @@ from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
+from pliant.simulation.ringing import rung, rung_at_last
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
 
@@ -108,7 +109,6 @@ def check_samples(until: float, inputs: Inputs) -> None:
 
 
 MOST_REFINED = 2
-FURTHER = 1.001  # steps: rows that lie further apart than one
 FINER = 0.03  # of the error of a run: that of a finer one for the sake of the deflection
 FINEST = 1e-5  # accuracy that runs take by themselves, where arms are so stiff that deflections are small
 
@@ -227,6 +227,7 @@ def simulated_from(
     asked = USUAL if accuracy is None else checked_accuracy(accuracy)
     error: Error = None
     seen: Record | None = None
+    ringing: tuple[str, ...] = ()
     followed = 0.0  # length of steps that are known to follow all sources
     trials, searching = {}, SearchProgress(progress)
     if integrator is None:
@@ -235,7 +236,7 @@ def simulated_from(
         if accuracy is None and isinstance(model, Arm) and deflection_error.deflects(model):
             found = _with_its_bend(found, model, (until, begin, outputs, searching), after)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
-        start, followed = found.start, found.followed
+        start, followed, ringing = found.start, found.followed, found.ringing
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
     else:
         record, error, seen = _advance(model, start, integrator, *saved)
@@ -256,6 +257,7 @@ def simulated_from(
             else:
                 found = find(Search(arm, until, asked, (start, True), outputs, searching, began.after))
                 model, record, integrator, error = found.model, found.record, found.integrator, found.error
+                ringing = found.ringing
     wall_time = time.perf_counter() - clock
     ended = record.after or Continuation(float(record.time[-1]), after.origin)
     record = replace(began.joined(record), after=replace(ended, integrator=given, accuracy=None if given else asked))
@@ -275,18 +277,27 @@ def simulated_from(
     if isinstance(error, tuple) and not began.last:
         error = indicated_error(model, record, error)
     looked_at = record if seen is None else seen
-    ringing = _ringing(model, record, looked_at, integrator)
+    if given is not None and not isinstance(integrator, IDA):
+        ringing = rung(model, looked_at.time, looked_at.states, integrator.step)
+    if record.ending.shaken:
+        ringing = ()  # control is the reason, not the step
+    elif not ringing:
+        ringing = rung_at_last(model, record)
     if given is not None and record.ending.completed:
         error = _with_contacts(model, looked_at, error, integrator)
         if ringing and not isinstance(integrator, IDA) and integrator.method.order > 2:
             error = None  # what rings is thousands of times more than the tip shows of it
     told = _doubts_of(model)
-    remarks = (*told, *ringing)
+    remarks: tuple[str, ...] = (*told, *ringing)
+    missed: tuple[str, ...] = ()
     if record.ending.completed and isinstance(model, Arm):
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
-            remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
-        remarks += _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+            missed = sources.missed(model.inputs, joints, until, integrator.step, rule)
+        remarks += missed + _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+        if missed:  # by all trials too, and by the motion of the tip, so that nothing tells the error
+            known = given is None and isinstance(error, ErrorEstimate)
+            error = replace(cast(ErrorEstimate, error), time=nan, space=nan, remark=UNSEEN) if known else None
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
@@ -297,44 +308,6 @@ def simulated_from(
 def _doubts_of(model: Model) -> tuple[str, ...]:
     """What was said already about the robot and what is connected to it."""
     return (*(model.robot.doubts if isinstance(model, Arm) else ()), *getattr(model, "doubts", ()))
-
-
-def _ringing(model: Model, record: Record, looked_at: Record, integrator: Integrator) -> tuple[str, ...]:
-    """Joints whose rates are made by the steps: they swing from step to step, or are not those at which joints move."""
-    if not isinstance(model, Arm) or not len(model.joint_names):
-        return ()
-    names = [name for name, prescribed in zip(model.joint_names, model.inputs.prescribed) if not prescribed]
-    joints = {name: model.robot.freedom(name).unit for name in names}
-    own = ~np.array(model.inputs.prescribed, np.bool_)
-    swinging = _alternating(model, record, joints, own)
-    if not names or not isinstance(integrator, Gauss) or integrator.order % 4:
-        return swinging
-    return (*swinging, *_frozen(model, looked_at, joints, own, integrator.step))
-
-
-def _alternating(model: Arm, record: Record, joints: dict[str, str], own: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
-    saved = model.layout.part(record.states, "joint_rate")
-    largest = np.abs(saved).max(axis=0, initial=0.0)[own]
-    if len(record.time) - 1 == record.statistics.get("steps"):
-        return tuple(alternating(record.time, saved[:, own], joints, largest))
-    last = np.full(len(record.last_rates), record.time[-1])
-    return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
-
-
-def _frozen(model: Arm, seen: Record, joints: dict[str, str], own: NDArray[np.bool_], step: float) -> tuple[str, ...]:
-    """Joints whose rates are not those at which they move, where rows are a step apart."""
-    if len(seen.time) < 2:
-        return ()
-    inside = max(1, round(step * (len(seen.time) - 1) / float(seen.time[-1] - seen.time[0])))  # rows that a step has
-    time, states = seen.time[::inside], seen.states[::inside]
-    position, rates = (model.layout.part(states, name)[:, own] for name in ("joint_position", "joint_rate"))
-    whole = {joint.name for joint in model.robot.joints if isinstance(joint, WholeJoint)}  # without coordinates
-    if whole:
-        turning = [name.partition(".")[0] not in whole for name in joints]
-        position, rates = position[:, turning], rates[:, turning]
-        joints = {name: unit for (name, unit), each in zip(joints.items(), turning) if each}
-    return tuple(frozen(time, position, rates, joints, FURTHER * step)) if joints else ()
 
 
 def _with_contacts(model: Model, seen: Record, error: Error, integrator: Integrator) -> Error:
@@ -419,21 +392,22 @@ def _advance(
     wanted = saved_times(grid, outputs)
     looked_at = deflection_error.rows_looked_at(len(grid))
     shown, telling = wanted, grid[:0]
-    if len(wanted) < max(len(grid), looked_at):
+    if len(wanted) < max(len(grid), looked_at) or not isinstance(outputs, int):
         # from the first saved time on: its efforts stand for those at the start
         begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
         telling = grid[windows(len(grid) - 1, order, begin)]
-        if len(wanted) < len(grid):
+        if len(wanted) < len(grid) or not isinstance(outputs, int):
             shown = np.union1d(wanted, telling)
         if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
             shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
     asked = integrator.method, integrator.newton_tolerance
     run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
     record = advance(model, run)
-    if len(shown) == len(wanted):
+    if len(shown) == len(wanted) and isinstance(outputs, int):
         return record, (order, integrator.step), None
     seen = _looked_at(record, grid, telling, looked_at)
-    record = record.reduced(kept_rows(record, wanted))
+    if len(shown) > len(wanted):
+        record = record.reduced(kept_rows(record, wanted))
     return record, indicated_error(model, seen, (order, integrator.step)), seen
 
 

@@ -54,6 +54,7 @@ class Trial:
     hard: bool = False  # so many iterations that shorter steps cost less
     record: Record | None = None  # of a run with the exact ledger, at all times that are wanted
     switches: tuple[float, ...] = ()  # instants at which contacts begin and end
+    ringing: tuple[str, ...] = ()  # joints whose rates are made by the steps, in sentences
 
     @property
     def suspected(self) -> float:
@@ -106,6 +107,7 @@ class Found:
     trials: int
     lengths: str = ""  # of steps that are not all of one length
     followed: float = 0.0  # length of steps that are known to follow all sources
+    ringing: tuple[str, ...] = ()
 
 
 class SearchProgress:

@@ -148,7 +148,7 @@ class StageReading:
 
 Bools = NDArray[np.bool_]
 NOT_FINITE = 1
-LARGEST = 1e75  # state whose energy is still a number
+LARGEST = 1e50  # state of which energies, speeds and their squares are still numbers
 TOGETHER = 1024  # steps that enter the ledger at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
