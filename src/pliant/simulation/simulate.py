@@ -29,6 +29,7 @@ from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
+from pliant.simulation.mesh_error import off_by_mesh
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
 
@@ -286,7 +287,8 @@ def simulated_from(
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
             remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
-        remarks += _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+        error, doubted = _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+        remarks += doubted
     if remarks:
         choices["warnings"] = "\n".join(remarks)
     trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
@@ -386,18 +388,23 @@ def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
     )
 
 
-def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[int, float] | None) -> tuple[str, ...]:
-    """Loads that the mesh does not resolve, and errors that are a part of the deflection which matters."""
+def _of_mesh_and_steps(
+    model: Arm, record: Record, error: Error, steps: tuple[int, float] | None
+) -> tuple[Error, tuple[str, ...]]:
+    """The error with that of a mesh that no trial has compared; loads that the mesh does not resolve, and errors that
+    are a part of the deflection which matters."""
     if not deflection_error.deflects(model):
-        return ()
+        return error, ()
     told = indicated_error(model, record, error) if isinstance(error, tuple) else error
-    until, reach = float(record.time[-1]), float(getattr(getattr(model, "arm", model), "reach", 1.0))
+    reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
     found = deflection_error.bend(model, record.time, record.states, steps)
-    if not found.largest > deflection_error.NEGLIGIBLE * reach:
-        return ()
     known = deflection_error.resolution(model) if told is None or told.space != told.space else None
-    remarks = deflection_error.doubts(found, told, until, known)
-    return (*sources.beyond_mesh(model.inputs, model.joint_names, until, known), *remarks)
+    if known is not None and told is not None:
+        told = replace(told, space=off_by_mesh(model, found, known))
+    if not found.largest > deflection_error.NEGLIGIBLE * reach:
+        return told, ()
+    loads = sources.beyond_mesh(model.inputs, model.joint_names, float(record.time[-1]), known)
+    return told, (*loads, *deflection_error.doubts(found, told, known))
 
 
 def _advance(
