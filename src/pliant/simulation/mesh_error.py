@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from pliant.model.state import Array
 from pliant.robot.joint import WholeJoint
 from pliant.simulation.deflection_error import TOO_FEW, Bend, Changes, Resolution, changes_of
 
+LEFT, FEWEST = 0.05, 3  # of what polynomials hardly resolve: the most that is left of it, from this degree on
+SURELY = 3.0  # times what modes tell that the error of a mesh is at most, where coarser ones were compared with it
 TOLD = 1.2  # times the distance to the finer mesh: of second order a third is left
 
 
@@ -32,7 +35,22 @@ def off_by_mesh(model: Arm, found: Bend, known: Resolution) -> float:
         squares = _off(found, found.changes, known) ** 2
     if not robot.loops:
         squares += sum(each**2 for each in _off_by_joints(model, found, known))
-    return TOLD * (float(np.sqrt(squares)) + known.static * found.largest)
+    told = TOLD * (float(np.sqrt(squares)) + known.static * found.largest)
+    arm: Any = getattr(model, "arm", model)
+    if not hasattr(arm, "unresolved") or getattr(arm.formulation, "chosen_degree", 0) < FEWEST:
+        return told
+    # modes of the undeformed arm say too much of what bends by radians
+    return min(told, LEFT * float(arm.unresolved(found.states)))
+
+
+def of_given_mesh(compared: float, by_modes: float) -> float:
+    """The error of a mesh that was given, m, from trials with coarser ones, if there were any, and from modes.
+
+    Where each mesh is a hundred times better than the one before, as with polynomials, trials tell too much.
+    """
+    if not by_modes < inf or not compared < inf:
+        return by_modes if compared != compared else compared
+    return min(compared, SURELY * by_modes)
 
 
 def _off(found: Bend, seen: Changes, known: Resolution, more: Array | float = 0.0) -> float:

@@ -29,7 +29,7 @@ from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
-from pliant.simulation.mesh_error import off_by_mesh
+from pliant.simulation.mesh_error import of_given_mesh, off_by_mesh
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
 
@@ -229,6 +229,7 @@ def simulated_from(
     error: Error = None
     seen: Record | None = None
     followed = 0.0  # length of steps that are known to follow all sources
+    searched = integrator is None and getattr(getattr(model, "formulation", None), "automatic", False)
     trials, searching = {}, SearchProgress(progress)
     if integrator is None:
         begin = start, initial is not None
@@ -287,7 +288,7 @@ def simulated_from(
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
             remarks += sources.missed(model.inputs, joints, until, integrator.step, rule)
-        error, doubted = _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+        error, doubted = _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record), searched)
         remarks += doubted
     if remarks:
         choices["warnings"] = "\n".join(remarks)
@@ -389,20 +390,22 @@ def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
 
 
 def _of_mesh_and_steps(
-    model: Arm, record: Record, error: Error, steps: tuple[int, float] | None
+    model: Arm, record: Record, error: Error, steps: tuple[int, float] | None, searched: bool
 ) -> tuple[Error, tuple[str, ...]]:
-    """The error with that of a mesh that no trial has compared; loads that the mesh does not resolve, and errors that
-    are a part of the deflection which matters."""
+    """The error with that of a mesh which was not searched; loads that the mesh does not resolve, and errors that are a
+    part of the deflection which matters."""
     if not deflection_error.deflects(model):
         return error, ()
     told = indicated_error(model, record, error) if isinstance(error, tuple) else error
     reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
     found = deflection_error.bend(model, record.time, record.states, steps)
-    known = deflection_error.resolution(model) if told is None or told.space != told.space else None
+    compared = told is not None and told.space == told.space
+    known = None if searched and compared else deflection_error.resolution(model)
     if known is not None and told is not None:
-        told = replace(told, space=off_by_mesh(model, found, known))
+        told = replace(told, space=of_given_mesh(told.space, off_by_mesh(model, found, known)))
     if not found.largest > deflection_error.NEGLIGIBLE * reach:
         return told, ()
+    known = None if compared else known  # trials have seen what the mesh makes of the loads
     loads = sources.beyond_mesh(model.inputs, model.joint_names, float(record.time[-1]), known)
     return told, (*loads, *deflection_error.doubts(found, told, known))
 
