@@ -1,4 +1,4 @@
-"""The error of a mesh that was given is told in metres at the tip: against much finer meshes of the same formulation."""
+"""The error of a given mesh is told in metres at the tip: against much finer meshes of the same formulation."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_inertia_of_masses_at_nodes_is_known(elements: int) -> None:
     assert off == pytest.approx(own / finer - 1.0, rel=1e-3)
 
 
-def held(mesh: pl.GeometricallyExact | pl.PoseElement | pl.Rigid, robot: pl.Robot = ROBOT) -> pl.Arm:
+def held(mesh: pl.GeometricallyExact | pl.MixedElement | pl.Rigid, robot: pl.Robot = ROBOT) -> pl.Arm:
     return pl.connect(mesh.compile(robot), SLEW)
 
 
@@ -91,7 +91,7 @@ def test_it_is_in_the_summary_and_in_the_file(tmp_path: Path) -> None:
 
 
 def test_a_coarse_mesh_is_warned_of_once() -> None:
-    for mesh in (pl.GeometricallyExact(1), pl.GeometricallyExact(2), pl.PoseElement(10)):
+    for mesh in (pl.GeometricallyExact(1), pl.GeometricallyExact(2), pl.MixedElement(7)):
         run = pl.simulate(held(mesh), 1.0, pl.Gauss(order=4, step=1e-3))
         assert len([each for each in run.warnings() if "too coarse" in each]) == 1
         assert run.error is not None

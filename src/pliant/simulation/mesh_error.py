@@ -25,10 +25,10 @@ TOLD = 1.2  # times the distance to the finer mesh: of second order a third is l
 
 def off_by_mesh(model: Arm, found: Bend, known: Resolution) -> float:
     """How far off the mesh puts the tip, m; not a number where that cannot be told: in runs of few rows, and where a
-    loop holds the tip, which deflections then move by their squares only."""
+    loop holds the tip and a prescribed joint turns it, as deflections may then move it by their squares only."""
     robot = model.robot
     held = {end.link for loop in robot.loops for end in (loop.first, loop.second)}
-    if len(found.time) < TOO_FEW or robot.tip_link in held:
+    if len(found.time) < TOO_FEW or (robot.tip_link in held and any(model.inputs.prescribed)):
         return nan
     squares = 0.0
     if found.changes is not None:
@@ -81,9 +81,10 @@ def _off_by_joints(model: Arm, found: Bend, known: Resolution) -> Iterator[float
             driven |= {joint} if inputs.prescribed[k] or stiffness > 0.0 else set()
             continue
         turned = q[:, k] - (wanted[:, k] if wanted is not None and stiffness > 0.0 else q[0, k])
+        farthest = inf
         if model.robot.freedom(name).unit == "rad":
-            arms = tip - found.ends[:, rows[joint], 0]
-            turned = turned * float(np.sqrt((arms**2).sum(axis=1).max()))
+            arm = float(np.sqrt(((tip - found.ends[:, rows[joint], 0]) ** 2).sum(axis=1).max()))
+            turned, farthest = turned * arm, 2.0 * arm
         seen = changes_of(found.time, turned[:, None])
         inertia, part = known.inertia.get(name, (0.0, 0.0))
         w = 2.0 * np.pi * seen.frequency
@@ -91,7 +92,7 @@ def _off_by_joints(model: Arm, found: Bend, known: Resolution) -> Iterator[float
         if stiffness > 0.0:
             held = np.abs(stiffness - inertia * w**2 + 1j * inputs.damping[k] * w)
             answer = inertia * w**2 / np.maximum(held, 1e-300)
-        yield _off(found, seen, known, part * np.minimum(answer, 0.5 * seen.phase))
+        yield min(_off(found, seen, known, part * np.minimum(answer, 0.5 * seen.phase)), farthest)
     for joint in whole:  # which have no coordinates: by the way of the tip, but for what it begins with
         if joint not in driven:
             part = max(
