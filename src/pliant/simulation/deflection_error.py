@@ -410,5 +410,5 @@ def doubts(found: Bend, error: ErrorEstimate | None, known: Resolution | None) -
 def _off(share: Share, until: float) -> str:
     return (
         f"deflections may be {100.0 * min(share.share, 1.0):.2g} % off, as what moves at {share.frequency:.3g} Hz for"
-        f" {until:g} s is {100.0 * share.off:.2g} % too fast or too slow"
+        f" {until:.3g} s is {100.0 * share.off:.2g} % too fast or too slow"
     )
