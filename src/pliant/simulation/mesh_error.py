@@ -23,17 +23,21 @@ SURELY = 3.0  # times what modes tell that the error of a mesh is at most, where
 TOLD = 1.2  # times the distance to the finer mesh: of second order a third is left
 
 
+def shows(model: Arm, found: Bend) -> bool:
+    """Whether a run shows what its mesh does to the tip: not by few rows, and not where a loop holds the tip and a
+    prescribed joint turns it, as deflections may then move it by their squares only."""
+    held = {end.link for loop in model.robot.loops for end in (loop.first, loop.second)}
+    return len(found.time) >= TOO_FEW and not (model.robot.tip_link in held and any(model.inputs.prescribed))
+
+
 def off_by_mesh(model: Arm, found: Bend, known: Resolution) -> float:
-    """How far off the mesh puts the tip, m; not a number where that cannot be told: in runs of few rows, and where a
-    loop holds the tip and a prescribed joint turns it, as deflections may then move it by their squares only."""
-    robot = model.robot
-    held = {end.link for loop in robot.loops for end in (loop.first, loop.second)}
-    if len(found.time) < TOO_FEW or (robot.tip_link in held and any(model.inputs.prescribed)):
+    """How far off the mesh puts the tip, m; not a number where that cannot be told."""
+    if not shows(model, found):
         return nan
     squares = 0.0
     if found.changes is not None:
         squares = _off(found, found.changes, known) ** 2
-    if not robot.loops:
+    if not model.robot.loops:
         squares += sum(each**2 for each in _off_by_joints(model, found, known))
     told = TOLD * (float(np.sqrt(squares)) + known.static * found.largest)
     arm: Any = getattr(model, "arm", model)

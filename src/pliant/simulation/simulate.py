@@ -29,7 +29,7 @@ from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
-from pliant.simulation.mesh_error import of_given_mesh, off_by_mesh
+from pliant.simulation.mesh_error import of_given_mesh, off_by_mesh, shows
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
 
@@ -400,10 +400,12 @@ def _of_mesh_and_steps(
     reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
     found = deflection_error.bend(model, record.time, record.states, steps)
     compared = told is not None and told.space == told.space
-    known = None if searched and compared else deflection_error.resolution(model)
+    bent = found.largest > deflection_error.NEGLIGIBLE * reach
+    asked = not (searched and compared) and (bent or (told is not None and shows(model, found)))
+    known = deflection_error.resolution(model) if asked else None
     if known is not None and told is not None:
         told = replace(told, space=of_given_mesh(told.space, off_by_mesh(model, found, known)))
-    if not found.largest > deflection_error.NEGLIGIBLE * reach:
+    if not bent:
         return told, ()
     known = None if compared else known  # trials have seen what the mesh makes of the loads
     loads = sources.beyond_mesh(model.inputs, model.joint_names, float(record.time[-1]), known)
