@@ -115,10 +115,14 @@ def _compared(arm: Any) -> Resolution | None:
     off = np.maximum.accumulate(np.abs(own - better) / np.minimum(own, better))
     size = float(np.linalg.norm(better_static))
     missing = float(np.linalg.norm(static - better_static)) / size if size > 0.0 else 0.0
-    pair = (held, finest) if held_all else _with_balls(arm, finer)
-    inertia, better_inertia = map(_inertias, pair)
-    each = zip(better_inertia.tolist(), np.abs(inertia / better_inertia - 1.0).tolist())
-    return Resolution(np.minimum(own, better), off, missing, dict(zip(pair[0].joint_names, each)))
+    inertia: dict[str, tuple[float, float]] = {}
+    if not arm.robot.loops:  # where joints do not turn by themselves
+        one, other = (held, finest) if held_all else _with_balls(arm, finer)
+        inertia = {
+            name: (there, abs(here - there) / there if there > 0.0 else 0.0)
+            for name, here, there in zip(one.joint_names, _inertias(one).tolist(), _inertias(other).tolist())
+        }
+    return Resolution(np.minimum(own, better), off, missing, inertia)
 
 
 def _held(arm: Any) -> Any:
