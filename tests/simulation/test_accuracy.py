@@ -223,7 +223,7 @@ def told_and_true(model: pl.Arm, until: float, steps: list[pl.Gauss]) -> list[fl
     truth = pl.simulate(model, until, pl.Gauss(6, until / 16384), outputs=times).tip_position
     runs = [pl.simulate(model, until, each, outputs=times) for each in steps]
     return [
-        run.error.total / float(np.linalg.norm(run.tip_position - truth, axis=1).max())
+        run.error.time / float(np.linalg.norm(run.tip_position - truth, axis=1).max())
         for run in runs
         if run.error is not None
     ]

@@ -40,13 +40,24 @@ def test_the_modes_of_a_finer_mesh_tell_the_error_of_this_one(elements: int) -> 
 
 
 def test_a_coarse_mesh_says_by_how_much() -> None:
+    """In metres where the tip is off by what a reader of figures would see, else by its part of the deflection."""
     truth, coarse = slewed(pl.PoseElement(48)), slewed(pl.PoseElement(4))
-    apart = np.linalg.norm(coarse.tip_deflection - truth.tip_deflection, axis=1).max()
-    error = 100.0 * apart / np.linalg.norm(truth.tip_deflection, axis=1).max()
+    (sentence,) = coarse.warnings()
+    assert sentence.startswith("the tips may be 0.0")
+    assert COARSE in sentence
+    apart = np.linalg.norm(coarse.tip_position - truth.tip_position, axis=1).max()
+    assert 0.5 < float(sentence.split("the tips may be ")[1].split(" ")[0]) / apart < 2.0
+    assert truth.warnings() == []
+    gentle = pl.PrescribedMotion("hub", pl.motions.Quintic(0.0, 0.3, 0.5))
+    truth, coarse = (
+        pl.simulate(pl.connect(pl.PoseElement(n).compile(ROBOT), gentle), 1.0, pl.Gauss(2, 5e-4), outputs=200)
+        for n in (48, 4)
+    )
     (sentence,) = coarse.warnings()
     assert sentence.startswith(COARSE)
+    apart = np.linalg.norm(coarse.tip_deflection - truth.tip_deflection, axis=1).max()
+    error = 100.0 * apart / np.linalg.norm(truth.tip_deflection, axis=1).max()
     assert 0.5 < percent(sentence) / error < 2.0
-    assert truth.warnings() == []
 
 
 @pytest.mark.parametrize(
@@ -55,7 +66,7 @@ def test_a_coarse_mesh_says_by_how_much() -> None:
     ids=lambda each: type(each).__name__,
 )
 def test_every_coarse_mesh_says_so(formulation: object) -> None:
-    assert any(each.startswith(COARSE) for each in slewed(formulation).warnings())
+    assert any(COARSE in each for each in slewed(formulation).warnings())
 
 
 def test_long_steps_say_by_how_much() -> None:
@@ -74,7 +85,7 @@ def test_few_saved_states_hide_nothing() -> None:
     arm = pl.PoseElement(3).compile(ROBOT)
     run = pl.simulate(pl.connect(arm, SLEW), 1.0, pl.Gauss(order=2, step=1e-3), outputs=3)
     assert len(run.time) == 4
-    assert any(each.startswith(COARSE) for each in run.warnings())
+    assert any(COARSE in each for each in run.warnings())
 
 
 def test_a_load_beyond_the_mesh_is_named() -> None:
@@ -148,8 +159,8 @@ def test_coarse_meshes_behind_ball_joints_and_in_large_bends_say_so(
     fine = pl.simulate(pl.GeometricallyExact(6, 8).compile(robot), 1.0, pl.Gauss(4, 2e-3), outputs=times)
     run = pl.simulate(coarse.compile(robot), 1.0, pl.Gauss(2, 1e-3), outputs=times)  # type: ignore[attr-defined]
     assert np.linalg.norm(run.tip_position - fine.tip_position, axis=1).max() > 0.05
-    assert any(each.startswith(COARSE) for each in run.warnings())
-    assert not any(each.startswith(COARSE) for each in fine.warnings())
+    assert any(COARSE in each for each in run.warnings())
+    assert not any(COARSE in each for each in fine.warnings())
 
 
 def test_ball_joints_are_held_as_they_are_turned_at_the_start() -> None:

@@ -3,15 +3,17 @@
 The modes of the arm with its joints held, by its own mesh and by the next finer one, tell by which part d(f) motions of
 a frequency f are too fast or too slow. That adds up: a vibration of amplitude a is off by a 2 pi f d t after t seconds,
 until nothing is left of its phase. The deflections of the links in a run have amplitudes a(f) by their Fourier
-transform; what follows loads slowly is off by the error of the static deflection. It costs one comparison of modes for
-every compiled arm.
+transform; what follows loads slowly is off by the error of the static deflection. Joints that are not prescribed swing
+with the links, and a mesh that has masses elsewhere turns them by another inertia. It costs one comparison of modes and
+inertias for every compiled arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
+from math import ceil
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +27,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.state import Array
 from pliant.robot import FlexibleLink, RigidLink
 from pliant.robot.axes import IDENTITY
-from pliant.robot.joint import FixedJoint, Joint, WholeJoint
+from pliant.robot.joint import FixedJoint, FreeJoint, Joint, SphericalJoint, WholeJoint
 
 T = TypeVar("T")
 
@@ -34,22 +36,27 @@ MOST_MODES = 60
 MOST_KNOWN = 64  # arms whose modes are kept
 RESOLVED = 0.02  # of a frequency: modes that a finer mesh moves less are resolved
 NEARLY_UNRESOLVED = 0.5  # of a frequency that is not: from here on sources excite its mode
-BESIDE = 1.1  # times a frequency up to which motions are of its mode
 FEWEST_ROWS, MOST_ROWS = 128, 1000  # of a run that are looked at
+NEARLY_ALL = 1.25  # times so many, where that makes them evenly spaced
 TOO_FEW = 16
 REST = 1e-7  # part of the highest frequency below which a motion meets no stiffness
 MATTERS = 0.05  # of the largest deflection
 CAUTION = 1.5  # times the distance to the finer mesh in the mean: of second order a third is left, and the end is worst
+FINER_MESH = "raise the degree or the number of elements, or leave them to the run"
 NEGLIGIBLE = 1e-5  # of the reach: deflections that nobody looks for
 
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """Frequencies of modes, Hz, and the part by which a finer mesh has them elsewhere; that of static deflections."""
+    """Frequencies of modes, Hz, and the part by which a finer mesh has them elsewhere; that of static deflections.
+
+    ``inertia`` is what each joint turns as long as links are rigid, kg m^2, or moves, kg, and its part, by names.
+    """
 
     frequency: Array
     off: Array
     static: float
+    inertia: Mapping[str, tuple[float, float]]
 
     @cached_property
     def limit(self) -> float:
@@ -62,9 +69,9 @@ class Resolution:
             return np.zeros(len(frequencies))
         # of those below the first mode, links are only a part of what is elastic
         slow = np.minimum(frequencies / self.frequency[0], 1.0) ** 2
-        # those between two modes have joints that move, or are forced: they are as short as the next mode, or nearly
-        mode = np.searchsorted(self.frequency, frequencies / BESIDE - width)
-        return np.asarray(slow * self.off[np.minimum(mode, len(self.frequency) - 1)])
+        # those between two modes have joints that move, and are of a length between theirs
+        seen, off = np.maximum(frequencies - width, self.frequency[0]), np.maximum(self.off, 1e-300)
+        return np.asarray(slow * np.exp(np.interp(np.log(seen), np.log(self.frequency), np.log(off))))
 
 
 _KNOWN: dict[tuple[object, object], Resolution | None] = {}  # by robot and formulation, the oldest first
@@ -99,14 +106,23 @@ def _compared(arm: Any) -> Resolution | None:
     if finer is None or not flexible or not hasattr(arm, "by") or arm.layout.size > MOST_STATES:
         return None
     held = _held(arm)
+    held_all = not any(isinstance(joint, WholeJoint) for joint in arm.robot.joints)
+    finest = held.by(finer)
     own, static = _held_modes(held)
-    better, better_static = _held_modes(held.by(finer))
+    better, better_static = _held_modes(finest)
     count = min(len(own), len(better), MOST_MODES)
     own, better = own[:count], better[:count]
     off = np.maximum.accumulate(np.abs(own - better) / np.minimum(own, better))
     size = float(np.linalg.norm(better_static))
     missing = float(np.linalg.norm(static - better_static)) / size if size > 0.0 else 0.0
-    return Resolution(np.minimum(own, better), off, missing)
+    inertia: dict[str, tuple[float, float]] = {}
+    if not arm.robot.loops:  # where joints do not turn by themselves
+        one, other = (held, finest) if held_all else _with_balls(arm, finer)
+        inertia = {
+            name: (there, abs(here - there) / there if there > 0.0 else 0.0)
+            for name, here, there in zip(one.joint_names, _inertias(one).tolist(), _inertias(other).tolist())
+        }
+    return Resolution(np.minimum(own, better), off, missing, inertia)
 
 
 @told_already()
@@ -129,6 +145,27 @@ def _fixed(joint: Joint) -> Joint:
     vector = a[0] * y + b[0] * x + np.cross(x, y)
     turned = float(a[0] * b[0] - x @ y), *vector.tolist()
     return FixedJoint(**kept | {"rotation": turned})
+
+
+def _with_balls(arm: Any, finer: Any) -> tuple[Any, Any]:
+    """The arm and that of a finer mesh, with ball joints in place of free joints, which have no coordinates."""
+    robot = replace(arm.robot, joints=tuple(map(_ball, arm.robot.joints)), gravity=(0.0, 0.0, 0.0))
+    found = arm.formulation.compile(robot)
+    return found, found.by(finer)
+
+
+def _ball(joint: Joint) -> Joint:
+    if not isinstance(joint, FreeJoint):
+        return joint
+    return SphericalJoint(**{each.name: getattr(joint, each.name) for each in fields(FixedJoint)})
+
+
+def _inertias(arm: Arm) -> Array:
+    """Twice the kinetic energy of each joint at unit rate, as long as links are rigid."""
+    q: Array = np.asarray(arm.layout.part(arm.initial_state(), "joint_position"))
+    if not len(q):
+        return q
+    return np.asarray(2.0 * arm.energy(np.array([arm.initial_state(q, rate) for rate in np.eye(len(q))]))[0])
 
 
 def _held_modes(arm: Arm) -> tuple[Array, Array]:
@@ -175,29 +212,61 @@ class Share:
 
 
 @dataclass(frozen=True, eq=False)
-class Bend:
-    """Deflections of an arm in a run: the largest, m, and mean squares of their changes by frequencies, Hz.
+class Changes:
+    """What changes in a run: the largest change, the mean of their squares, and this by frequencies, Hz; for how long
+    they last, s."""
 
-    ``changes`` is the part of the largest that changes, ``lasts`` for how long, s, and ``steps`` how far off the steps
-    put it.
+    largest: float
+    mean: float
+    power: Array
+    frequency: Array
+    lasts: float
+
+    def apart(self, off: Array) -> Array:
+        """Mean squares, by frequencies, of how far off it is after so many radians ``off`` of its phase."""
+        return np.asarray(self.power * np.minimum(off, 1.0) ** 2)
+
+    def size(self, apart: Array) -> float:
+        """The largest of what has these mean squares, as it has the course of the changes."""
+        return self.largest * float(np.sqrt(apart.sum() / self.mean)) if self.mean > 0.0 else 0.0
+
+    @property
+    def phase(self) -> Array:
+        """Radians through which each frequency goes."""
+        return 2.0 * np.pi * self.frequency * self.lasts
+
+
+@dataclass(frozen=True, eq=False)
+class Bend:
+    """Deflections of an arm in a run: the largest, m, and how all of them change.
+
+    ``lasts`` is the length of the run, s, ``steps`` how far off its steps put deflections. ``time``, ``states`` and
+    ``ends`` (n, links, 2, 3) are the rows that were looked at, and the ends of all links there.
     """
 
     largest: float
-    power: Array
-    frequency: Array
-    changes: float = 0.0
-    lasts: float = 0.0
+    lasts: float
+    time: Array
+    states: Array
+    ends: Array
+    changes: Changes | None = None
     steps: Share = Share()
 
     def share(self, off: Array, static: float = 0.0) -> Share:
         """That of motions which are too fast or too slow by a part ``off`` of their frequencies."""
-        apart = self.power * np.minimum(2.0 * np.pi * self.frequency * self.lasts * off, 1.0) ** 2
-        whole = float(self.power.sum())
-        if not whole > 0.0:
+        seen = self.changes
+        if seen is None:
             return Share(CAUTION * static)
+        apart = seen.apart(seen.phase * off)
         worst = int(np.argmax(apart))
-        found = CAUTION * (static + self.changes * float(np.sqrt(apart.sum() / whole)))
-        return Share(found, float(self.frequency[worst]), float(off[worst]))
+        found = CAUTION * (static + seen.size(apart) / self.largest)
+        return Share(found, float(seen.frequency[worst]), float(off[worst]))
+
+    def by_mesh(self, known: Resolution | None) -> Share:
+        """That of a mesh."""
+        if known is None or self.changes is None:
+            return Share() if known is None else self.share(np.zeros(0), known.static)
+        return self.share(known.at(self.changes.frequency, 1.0 / self.lasts), known.static)
 
 
 def deflects(model: Arm) -> bool:
@@ -214,32 +283,68 @@ def rows_looked_at(steps: int) -> int:
 def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) -> Bend:
     """What the deflections of the links in a run tell; ``steps`` are the order of the method and their length, s."""
     count = FEWEST_ROWS if steps is None else rows_looked_at(int((time[-1] - time[0]) / steps[1]))
-    if len(time) > count:
-        rows = _evenly(len(time), count)
+    rows = _rows(len(time), count)
+    if len(rows) < len(time):
         time, states = time[rows], states.take(rows, axis=0)
-    moved, largest = _deflections(arm, states)
+    moved, largest, ends = _deflections(arm, states)
+    seen = Bend(largest, float(time[-1] - time[0]), time, states, ends)
     if len(time) < TOO_FEW or not largest > 0.0:
-        return Bend(largest, np.zeros(0), np.zeros(0))
-    until, evenly, even = float(time[-1] - time[0]), np.linspace(time[0], time[-1], len(time)), np.empty_like(moved)
-    for k, column in enumerate(moved.T):
-        even[:, k] = np.interp(evenly, time, column)
-    even -= even.sum(axis=0) / len(even)
-    # mirrored at the end, so that it does not jump there
-    power, frequency = spectrum(np.concatenate([even, even[::-1]]), 2.0 * until)
-    size = (even**2).sum(axis=1)
-    changes = float(np.sqrt(size.max() / (moved**2).sum(axis=1).max()))
-    lasts = until * float(size.sum() ** 2 / max(len(size) * (size**2).sum(), 1e-300))  # what dies out is off no further
-    seen = Bend(largest, power, frequency, changes, lasts)
+        return seen
+    changes = changes_of(time, moved)
+    # links of an arm add up
+    part = largest / float(np.sqrt((moved**2).sum(axis=1).max()))
+    seen = replace(seen, changes=replace(changes, largest=part * changes.largest))
     if steps is None or steps[0] not in SLOWED:
         return seen
     order, length = steps
-    return replace(seen, steps=seen.share(SLOWED[order] * (2.0 * np.pi * frequency * length) ** order))
+    return replace(seen, steps=seen.share(SLOWED[order] * (2.0 * np.pi * changes.frequency * length) ** order))
 
 
 @lru_cache(64)
-def _evenly(rows: int, count: int) -> NDArray[np.int64]:
-    """So many of the rows of a run, first and last included; not to be changed."""
-    return np.linspace(0, rows - 1, count).round().astype(np.int64)
+def _rows(rows: int, count: int) -> NDArray[np.int64]:
+    """About so many of the rows of a run, evenly; not to be changed."""
+    return np.arange(0, rows, max(1, ceil((rows - 1) / (NEARLY_ALL * count))))
+
+
+def changes_of(time: Array, moved: Array) -> Changes:
+    """How rows (n, k) change about their mean.
+
+    They are mirrored at the end, so that they do not jump there, and what turns their slopes to zero at both ends is
+    taken away: a bend would have all frequencies, and fast ones are those of which a mesh knows least. It counts as
+    what moves once in the run.
+    """
+    until = float(time[-1] - time[0])
+    even = _evenly(time, moved)
+    even = even - even.sum(axis=0) / len(even)
+    size = (even**2).sum(axis=1)
+    mean, passed, step = (
+        float(size.sum()) / len(size),
+        np.linspace(0.0, until, len(even))[:, None],
+        until / len(even[1:]),
+    )
+    first = (4.0 * even[1] - 3.0 * even[0] - even[2]) / (2.0 * step)
+    last = (even[-3] + 3.0 * even[-1] - 4.0 * even[-2]) / (2.0 * step)
+    once = passed * (first + (last - first) * passed / (2.0 * until))
+    once -= once.sum(axis=0) / len(once)
+    rest = even - once
+    power, frequency = spectrum(np.concatenate([rest, rest[::-1]]), 2.0 * until)
+    power[1] += min(float((once**2).sum()) / len(once), mean)  # of vibrations it may be more than all that moves
+    lasts = until * float(size.sum() ** 2 / max(len(size) * (size**2).sum(), 1e-300))  # what dies out is off no further
+    return Changes(float(np.sqrt(size.max())), mean, power, frequency, lasts)
+
+
+def _evenly(time: Array, x: Array) -> Array:
+    """Rows (n, k) at as many times evenly spaced, by polynomials of third degree: straight lines would have fast
+    parts."""
+    widths = time[1:] - time[:-1]
+    if float(widths.max() - widths.min()) <= 1e-9 * float(time[-1] - time[0]):
+        return x
+    even = np.linspace(time[0], time[-1], len(time))
+    before = np.minimum(np.searchsorted(time, even, side="right") - 1, len(widths) - 1)
+    slope, h = np.gradient(x, time, axis=0), widths[before][:, None]
+    s, a, b = (even - time[before])[:, None] / h, x[before], x[before + 1]
+    bent = h * ((1.0 - s) * slope[before] - s * slope[before + 1]) + (2.0 * s - 1.0) * (b - a)
+    return np.asarray(a + s * (b - a) + s * (1.0 - s) * bent)
 
 
 def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
@@ -249,8 +354,9 @@ def spectrum(even: Array, lasts: float) -> tuple[Array, Array]:
     return np.asarray(power), np.arange(len(power)) / lasts
 
 
-def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
-    """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m."""
+def _deflections(arm: Arm, states: Array) -> tuple[Array, float, Array]:
+    """Of all links (n, 3 links) in the axes of their roots, and the largest of the arm, to which links add up, m; and
+    the ends of links."""
     x, R = arm.link_ends(states)
     rest, unturned, beyond = _undeformed(arm, states)
     moved = _ways(x, R) - rest
@@ -258,7 +364,7 @@ def _deflections(arm: Arm, states: Array) -> tuple[Array, float]:
     if beyond.any():  # behind a single link there is nothing that its turn would move
         cosine = 0.5 * (np.einsum("nkij,kij->nk", _turns(R), unturned) - 1.0)
         arms += beyond * np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
-    return moved.reshape(len(states), -1), float(arms.sum(axis=1).max(initial=0.0))
+    return moved.reshape(len(states), -1), float(arms.sum(axis=1).max(initial=0.0)), x
 
 
 def _undeformed(model: Arm, states: Array) -> tuple[Array, Array, Array]:
@@ -283,29 +389,31 @@ def _turns(R: Array) -> Array:
     return np.asarray(np.swapaxes(R[:, :, 0], 2, 3) @ R[:, :, 1])
 
 
-def doubts(found: Bend, error: ErrorEstimate | None, until: float, known: Resolution | None) -> Iterator[str]:
+def doubts(found: Bend, error: ErrorEstimate | None, known: Resolution | None) -> Iterator[str]:
     """What of a run is more than a small part of the deflection off, and why."""
     if error is not None and not error.reached:
         return
-    if error is not None and error.total > MATTERS * found.largest:
-        cause = "the mesh" if error.space > error.time else "the steps"
-        remedy = f"ask for accuracy={MATTERS * found.largest / error.scale:.0e}" if error.asked else "shorten them"
+    mesh = found.by_mesh(known)
+    by_mesh = error is not None and error.space > error.time
+    # of given steps and meshes, the frequency that is off says more than a length
+    told = by_mesh and mesh.share > MATTERS
+    if error is not None and error.total > MATTERS * found.largest and not told:
+        cause = "the mesh" if by_mesh else "the steps"
+        remedy = FINER_MESH if by_mesh else "shorten them"
+        if error.asked:
+            remedy = f"ask for accuracy={MATTERS * found.largest / error.scale:.0e}"
         yield (
             f"the tips may be {error.total:.2g} m off by {cause}, {100.0 * error.total / found.largest:.2g} % of the"
             f" largest deflection of {found.largest:.2g} m; {remedy}"
         )
     elif found.steps.share > MATTERS:
-        yield f"the steps are too long: {_off(found.steps, until)}; shorten them, or ask for more accuracy"
-    mesh = Share() if known is None else found.share(known.at(found.frequency, 1.0 / until), known.static)
+        yield f"the steps are too long: {_off(found.steps, found.lasts)}; shorten them, or ask for more accuracy"
     if mesh.share > MATTERS:
-        yield (
-            f"the mesh is too coarse: {_off(mesh, until)} against a finer mesh; raise the degree or the number of"
-            " elements, or leave them to the run"
-        )
+        yield f"the mesh is too coarse: {_off(mesh, found.lasts)} against a finer mesh; {FINER_MESH}"
 
 
 def _off(share: Share, until: float) -> str:
     return (
         f"deflections may be {100.0 * min(share.share, 1.0):.2g} % off, as what moves at {share.frequency:.3g} Hz for"
-        f" {until:g} s is {100.0 * share.off:.2g} % too fast or too slow"
+        f" {until:.3g} s is {100.0 * share.off:.2g} % too fast or too slow"
     )

@@ -29,6 +29,7 @@ from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
+from pliant.simulation.mesh_error import of_given_mesh, off_by_mesh, shows
 from pliant.simulation.ringing import rung, rung_at_last
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
@@ -229,6 +230,7 @@ def simulated_from(
     seen: Record | None = None
     ringing: tuple[str, ...] = ()
     followed = 0.0  # length of steps that are known to follow all sources
+    searched = integrator is None and getattr(getattr(model, "formulation", None), "automatic", False)
     trials, searching = {}, SearchProgress(progress)
     if integrator is None:
         begin = start, initial is not None
@@ -294,7 +296,8 @@ def simulated_from(
         if not isinstance(integrator, IDA) and integrator.step > followed:
             rule = integrator.method.nodes, integrator.method.weights
             missed = sources.missed(model.inputs, joints, until, integrator.step, rule)
-        remarks += missed + _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record))
+        error, doubted = _of_mesh_and_steps(model, looked_at, error, _steps(integrator, record), searched)
+        remarks += missed + doubted
         if missed:  # by all trials too, and by the motion of the tip, so that nothing tells the error
             known = given is None and isinstance(error, ErrorEstimate)
             error = replace(cast(ErrorEstimate, error), time=nan, space=nan, remark=UNSEEN) if known else None
@@ -359,18 +362,27 @@ def _steps(integrator: Integrator, record: Record) -> tuple[int, float] | None:
     )
 
 
-def _of_mesh_and_steps(model: Arm, record: Record, error: Error, steps: tuple[int, float] | None) -> tuple[str, ...]:
-    """Loads that the mesh does not resolve, and errors that are a part of the deflection which matters."""
+def _of_mesh_and_steps(
+    model: Arm, record: Record, error: Error, steps: tuple[int, float] | None, searched: bool
+) -> tuple[Error, tuple[str, ...]]:
+    """The error with that of a mesh which was not searched; loads that the mesh does not resolve, and errors that are a
+    part of the deflection which matters."""
     if not deflection_error.deflects(model):
-        return ()
+        return error, ()
     told = indicated_error(model, record, error) if isinstance(error, tuple) else error
-    until, reach = float(record.time[-1]), float(getattr(getattr(model, "arm", model), "reach", 1.0))
+    reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
     found = deflection_error.bend(model, record.time, record.states, steps)
-    if not found.largest > deflection_error.NEGLIGIBLE * reach:
-        return ()
-    known = deflection_error.resolution(model) if told is None or told.space != told.space else None
-    remarks = deflection_error.doubts(found, told, until, known)
-    return (*sources.beyond_mesh(model.inputs, model.joint_names, until, known), *remarks)
+    compared = told is not None and told.space == told.space
+    bent = found.largest > deflection_error.NEGLIGIBLE * reach
+    asked = not (searched and compared) and (bent or (told is not None and shows(model, found)))
+    known = deflection_error.resolution(model) if asked else None
+    if known is not None and told is not None:
+        told = replace(told, space=of_given_mesh(told.space, off_by_mesh(model, found, known)))
+    if not bent:
+        return told, ()
+    known = None if compared else known  # trials have seen what the mesh makes of the loads
+    loads = sources.beyond_mesh(model.inputs, model.joint_names, float(record.time[-1]), known)
+    return told, (*loads, *deflection_error.doubts(found, told, known))
 
 
 def _advance(
