@@ -35,7 +35,7 @@ from pliant.simulation.driver import advance
 from pliant.simulation.grid import BASE_STEPS, Steps, corners, wanted_times
 from pliant.simulation.integrators import Gauss, Radau, gauss_collocation, radau_collocation
 from pliant.simulation.law_copies import with_copied_laws
-from pliant.simulation.ringing import rung
+from pliant.simulation.ringing import SEARCHED, rung
 from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
@@ -51,6 +51,7 @@ from pliant.simulation.trials import (
     apart,
     decay,
     decay_for_more_steps,
+    forgotten,
     is_rough,
     kept_rows,
     order_seen,
@@ -247,16 +248,12 @@ class Search:
             self.shaken += record.ending.shaken
             if record.ending.cause in STOPS or self.shaken == MOST_SHAKEN:
                 raise Stopped(row, mean, record)
-            if not rang and (self.rings or self.left_to_radau(trial)):
+            if self.rings and not rang:
                 self.damp()
                 self.forget()
                 return self.trial(level, mean, exact)
             row.tried[mean], row.unfit = trial, record.ending.cause is Cause.TOO_BENT
         return row.tried[mean]
-
-    def left_to_radau(self, trial: Trial | None) -> bool:
-        """Whether rates of joints are made by the steps, and a method is taken that brings them to rest."""
-        return trial is not None and bool(trial.ringing) and self.model.highest_order >= LOWER
 
     def damp(self) -> None:
         """From now on by Radau."""
@@ -288,7 +285,9 @@ class Search:
             return (record if loose else record.at(kept_rows(record, outputs))), None
         (tips, turns), seen = self.seen(row.model, record.states), np.searchsorted(rows, self.compared)
         ends = np.searchsorted(rows, times)
-        told = rung(row.model, times, record.states[ends], float(np.max(grid[1:] - grid[:-1])))
+        told = (
+            () if loose else rung(row.model, times, record.states[ends], float(np.max(grid[1:] - grid[:-1])), SEARCHED)
+        )
         kept = None if loose else record.at(kept_rows(record, outputs))
         if not looked_at:
             return kept or record, Trial(mean, tips[seen], record=kept, ringing=told)
@@ -306,6 +305,9 @@ class Search:
             here = record.states[ends], tips[ends] * self.scale, turns[ends]
             x = tips[np.searchsorted(rows, between)] * self.scale
             inside = seen_inside(row.model, self.tips, grid, here, x, self.rings) / self.scale
+            if self.rings:
+                counted = np.sort(local, axis=0)[: len(local) - forgotten(len(local))]
+                inside = LEAST_BY_RADAU * (inside + float(counted.sum(axis=0).max()))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
         trial = Trial(mean, tips[seen], *shown, hidden, inside, hard, kept, met, told)
@@ -358,7 +360,7 @@ class Search:
             for order in (min(usual, self.usual_order), SLOW)
         )
         if not seen:
-            return max(fast, LEAST_BY_RADAU * (fine.shown + fine.inside) if self.rings else fine.inside)
+            return max(fast, fine.inside)
         hidden = fine.hidden - (SMOOTH * part**STENCIL * coarse.hidden if coarse.hidden == coarse.hidden else 0.0)
         return max(fast, min(max(hidden, 0.0), slow), fine.inside)
 

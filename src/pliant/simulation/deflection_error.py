@@ -288,12 +288,12 @@ def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) 
         time, states = time[rows], states.take(rows, axis=0)
     moved, largest, ends = _deflections(arm, states)
     seen = Bend(largest, float(time[-1] - time[0]), time, states, ends)
-    if len(time) < TOO_FEW or not largest > 0.0:
+    size = float(np.sqrt((moved**2).sum(axis=1).max()))
+    if len(time) < TOO_FEW or not size > 0.0:  # torsion alone moves no tip
         return seen
     changes = changes_of(time, moved)
     # links of an arm add up
-    part = largest / float(np.sqrt((moved**2).sum(axis=1).max()))
-    seen = replace(seen, changes=replace(changes, largest=part * changes.largest))
+    seen = replace(seen, changes=replace(changes, largest=largest / size * changes.largest))
     if steps is None or steps[0] not in SLOWED:
         return seen
     order, length = steps

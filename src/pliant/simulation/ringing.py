@@ -23,11 +23,12 @@ FURTHER = 1.001  # steps: ends that lie further apart than one
 
 ADVICE = "shorten the step, or use an integrator that damps it, Radau"
 WITHOUT_RADAU = "shorten the step, or compile the robot with GeometricallyExact(), which takes one that damps it, Radau"
+SEARCHED = "ask for more accuracy, or give an integrator that damps it, such as Radau(5, step=1e-3)"
 
 
-def rung(model: Model, time: Array, states: Array, longest: float) -> tuple[str, ...]:
-    """A sentence for each joint whose rates at ends of steps are made by them; ends further apart than ``longest`` are
-    not those of one step."""
+def rung(model: Model, time: Array, states: Array, longest: float, advice: str = "") -> tuple[str, ...]:
+    """A sentence for each joint whose rates at ends of steps are made by them, with an ``advice`` to those who did not
+    choose the steps; ends further apart than ``longest`` are not those of one step."""
     if not isinstance(model, Arm) or not len(model.joint_names) or len(time) < FEWEST + 2:
         return ()
     q, rates = (model.layout.part(states, name) for name in ("joint_position", "joint_rate"))
@@ -37,7 +38,7 @@ def rung(model: Model, time: Array, states: Array, longest: float) -> tuple[str,
     if whole:  # without coordinates: what positions change by is taken from the rates
         turning = np.array([name.partition(".")[0] in whole for name in model.joint_names])
         mean[:, turning] = 0.5 * (rates[1:, turning] + rates[:-1, turning])
-    return tuple(_sentences(model, time, rates, mean, widths <= FURTHER * longest))
+    return tuple(_sentences(model, time, rates, mean, widths <= FURTHER * longest, advice=advice))
 
 
 def rung_at_last(model: Model, record: Record) -> tuple[str, ...]:
@@ -52,7 +53,13 @@ def rung_at_last(model: Model, record: Record) -> tuple[str, ...]:
 
 
 def _sentences(
-    model: Arm, time: Array, rates: Array, mean: Array, single: NDArray[np.bool_], largest: Array | None = None
+    model: Arm,
+    time: Array,
+    rates: Array,
+    mean: Array,
+    single: NDArray[np.bool_],
+    largest: Array | None = None,
+    advice: str = "",
 ) -> Iterator[str]:
     """``mean`` (n - 1, joints): what positions change by from end to end, where that is a ``single`` step."""
     largest = np.abs(rates).max(axis=0) if largest is None else largest
@@ -61,7 +68,8 @@ def _sentences(
     beyond *= (single[:-1] & single[1:])[:, None]
     least = THAT_MATTERS * largest + FLOOR
     row = min(IN_A_ROW, len(beyond))
-    advice = ADVICE if model.highest_order >= 4 else WITHOUT_RADAU
+    taken = model.highest_order >= 4
+    advice = (advice if taken else "") or (ADVICE if taken else WITHOUT_RADAU)
     for k in np.flatnonzero((beyond > least).sum(axis=0) >= row).tolist():
         if model.inputs.prescribed[k]:
             continue

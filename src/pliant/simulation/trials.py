@@ -32,7 +32,7 @@ ROUNDING = 1e-13  # of the reach
 STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
 SURELY = 1.5  # times what is seen of them
 INSIDE = 0.2  # of a step: where tips are compared with what its ends say
-TOLD_INSIDE = 4.0, 2.0  # times that, in the median of all steps or at most: the error
+TOLD_INSIDE = 4.0, 3.0  # times that, in the median of all steps or, of methods that damp, in few: the error
 DRIFTS = 25.0  # times its second differences that it is at most where it turns by a fifth of a radian in a step
 CALIBRATED = 5.0, 2.5  # times what a trial shows that its error may be, or else it is blind; also by what it hides
 FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
@@ -292,6 +292,11 @@ def _velocities(model: Arm, tips: tuple[LoadPlace, ...], states: Array, turns: A
     return np.asarray((turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0])
 
 
+def forgotten(steps: int) -> int:
+    """How many steps of a method that damps are not looked at, as stiff dampers come to rest in them."""
+    return 1 + steps // 20
+
+
 def seen_inside(
     model: Arm, tips: tuple[LoadPlace, ...], grid: Array, ends: tuple[Array, Array, Array], x: Array, damped: bool
 ) -> float:
@@ -303,14 +308,16 @@ def seen_inside(
     A method that damps them shows them in few steps only. What a coarse mesh makes of velocities changes slowly from
     step to step, and second differences leave little of it.
     """
-    if len(grid) < 4:
+    if len(grid) < 6:
         return 0.0
     states, position, turns = ends
     v, h, f = _velocities(model, tips, states, turns), (grid[1:] - grid[:-1])[:, None, None], INSIDE
     begin, end = (1.0 + 2.0 * f) * (1.0 - f) ** 2, f * f * (3.0 - 2.0 * f)
     off = x - begin * position[:-1] - end * position[1:] - h * f * (1.0 - f) * ((1.0 - f) * v[:-1] - f * v[1:])
     sizes, bends = (np.sort(np.sqrt((each * each).sum(axis=-1)), axis=0) for each in (off, np.diff(off, 2, axis=0)))
-    least = np.minimum(sizes[-1 if damped else len(sizes) // 2], DRIFTS * bends[-1 if damped else len(bends) // 2])
+    least = np.minimum(
+        *(each[-1 - forgotten(len(each)) if damped else len(each) // 2] for each in (sizes, DRIFTS * bends))
+    )
     return TOLD_INSIDE[damped] * float(least.max())
 
 
