@@ -159,11 +159,10 @@ def test_a_run_that_ends_without_a_bound_goes_on_only_there() -> None:
         assert run.resume(1.0).ending.cause is Cause.DIVERGED
 
 
-def test_a_run_that_chooses_its_method_takes_radau_where_its_steps_make_rates() -> None:
-    """A stop on a hub without inertia: order 4 left 1.5 rad/s in its rate, and the run advised to use Radau."""
+def test_a_run_that_chooses_its_steps_advises_what_can_be_chosen() -> None:
+    """A stop on a hub without inertia: order 4 leaves 1.5 rad/s in its rate, though the positions are right."""
     motion = MOTIONS["strip, stop"]
     run = pl.simulate(motion.build(pl.GeometricallyExact()), motion.duration)
-    assert run.provenance.choices["integrator"].startswith("Radau")
-    assert not any("rate of joint" in each for each in run.warnings())
+    assert any("rate of joint" in each and "ask for more accuracy" in each for each in run.warnings())
     assert run.error is not None
     assert run.error.reached
