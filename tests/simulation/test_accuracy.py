@@ -31,8 +31,8 @@ from pliant.simulation.trials import (
     decay,
     decay_for_more_steps,
     order_seen,
-    unfollowed,
 )
+from pliant.simulation.vibrations import unfollowed
 from tests.support.arms import ASIDE, SLOW, two_links
 
 

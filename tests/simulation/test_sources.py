@@ -58,7 +58,7 @@ def test_a_pulse_between_the_stages_does_not_vanish_in_silence(strip: pl.Arm) ->
 def test_a_run_that_missed_a_pulse_does_not_say_how_accurate_it_is() -> None:
     """No trial saw it, so that all of them agreed: an error of zero was told as reached."""
     arm = pl.GeometricallyExact().compile(pl.load(pl.library.path("steel_strip")))
-    short = pl.signals.FunctionSignal(lambda t: np.where((t > 0.0201) & (t < 0.02012), 1.0, 0.0))
+    short = pl.signals.FunctionSignal(lambda t: np.where((t > 0.0203) & (t < 0.02035), 1.0, 0.0))
     run = pl.simulate(pl.connect(arm, pl.JointTorque("hub", short)), 0.05, accuracy=1e-4)
     assert any("changes faster than steps" in each for each in run.warnings())
     assert run.error is not None

@@ -14,10 +14,9 @@ from pliant.model.state import Array
 # An oscillation of angular frequency w is slowed down by c (w h)^order of itself. Of orders 6 and 8 c is five times
 # that of the method, because fast waves that steps of practical length do not resolve keep it from its own order.
 SLOWED = {2: 1.0 / 12.0, 3: 1.0 / 72.0, 4: 1.0 / 720.0, 5: 1.0 / 7200.0, 6: 1.0 / 20160.0, 8: 1.0 / 5080320.0}
-# What tips show of vibrations that turn by a radian and more in a step is only a part of what steps miss of them: the
-# median over the motions of benchmarks/accuracy_problems.py, of runs whose differences do not decay.
-UNRESOLVED = {6: 2.5, 8: 40.0}
-AT_CONTACTS = 0.03  # likewise, of steps in which a contact begins or ends
+# Part of what tips move in steps in which a contact begins or ends, see `missed_at`: the median over the motions of
+# benchmarks/accuracy_problems.py.
+AT_CONTACTS = 0.03
 WINDOWS = 12
 MATTERS = 1e-2  # of the reach: what a reader of figures would see
 UNSEEN = "something that drives the arm changes faster than the steps follow"
@@ -86,7 +85,7 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     The differential equations that a method of order p really solves are off by c h^p times the derivative of order
     p + 1, which adds up: sum_n c (h / t)^p |D x_n| with the differences D of order p + 1 at times t apart. Where these
     change, as at jumps of signals, the sum begins anew; what lies between times further apart than two steps counts by
-    the mean of the rest. Orders 6 and 8 are not what steps have where differences do not decay from order to order.
+    the mean of the rest.
     """
     if order not in SLOWED or len(time) < order + 3:
         return float("nan")
@@ -96,24 +95,19 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     at, x = time[::stride], tip[::stride]
     widths = at[1:] - at[:-1]
     changes = np.flatnonzero(np.abs(widths[1:] - widths[:-1]) > 1e-6 * widths[1:]) + 1
-    total = seen = before = 0.0
+    total = seen = 0.0
     for first, end in itertools.pairwise([0, *changes.tolist(), len(widths)]):
         last = end + 1
         if last - first > order + 2 and widths[first] < 2.5 * step:
             differences = x[first:last]
-            for _ in range(order):
+            for _ in range(order + 1):
                 differences = differences[1:] - differences[:-1]
             scale = (min(step / widths[first], 1.0)) ** order
-            if order in UNRESOLVED:
-                before += scale * float(np.sqrt((differences * differences).sum(axis=1)).sum())
-            differences = differences[1:] - differences[:-1]
             total += scale * float(np.linalg.norm(differences, axis=1).sum())
             seen += float(at[last - 1] - at[first])
     if not seen > 0.0:
         return float("nan")
-    told = SLOWED[order] * total * float(at[-1] - at[0]) / seen
-    # angles, rad, by which the fastest of what is seen turns in a step
-    return told * (1.0 + (UNRESOLVED[order] - 1.0) * min(total / before, 1.0) ** 2) if before > 0.0 else told
+    return SLOWED[order] * total * float(at[-1] - at[0]) / seen
 
 
 def missed_at(switches: tuple[float, ...], time: Array, tip: Array, step: float) -> float:

@@ -40,9 +40,7 @@ from pliant.simulation.sources import longest_step
 from pliant.simulation.start import consistent_start
 from pliant.simulation.trials import (
     BELIEVED,
-    INSIDE,
     ROUNDING,
-    STENCIL,
     UNKNOWN_DECAY,
     Row,
     SearchProgress,
@@ -51,17 +49,14 @@ from pliant.simulation.trials import (
     apart,
     decay,
     decay_for_more_steps,
-    forgotten,
     is_rough,
     kept_rows,
     order_seen,
     ringing,
-    seen_inside,
     surely_stiff,
-    tips_of,
     told_by,
-    unfollowed,
 )
+from pliant.simulation.vibrations import STENCIL, between, forgotten, seen_inside, tips_of, unfollowed, velocities
 
 FIRST = 2.0  # steps in a base step of the first trial
 EASY = 1e-3  # accuracy below which the first trial has more steps
@@ -275,8 +270,8 @@ class Search:
         looked_at = len(grid) <= MOST_SHOWN
         times = grid if looked_at else grid[windows(len(grid) - 1, self.order, 0)]
         inner = looked_at and self.tips and self.order >= LOWER
-        between = grid[:-1] + INSIDE * (grid[1:] - grid[:-1]) if inner else grid[:0]
-        rows = np.union1d(np.union1d(outputs, times), between)
+        middle = between(grid[:-1], grid[1:]) if inner else grid[:0]
+        rows = np.union1d(np.union1d(outputs, times), middle)
         run = Run(
             row.start, grid, rows, inputs, *method, self.progress.of_run(len(grid) - 1, loose), loose, after=self.after
         )
@@ -301,12 +296,13 @@ class Search:
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
             hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
         inside = 0.0
-        if len(between) and isinstance(row.model, Arm):
-            here = record.states[ends], tips[ends] * self.scale, turns[ends]
-            x = tips[np.searchsorted(rows, between)] * self.scale
-            inside = seen_inside(row.model, self.tips, grid, here, x, self.rings) / self.scale
+        if len(middle) and isinstance(row.model, Arm):
+            v = velocities(row.model, self.tips, record.states[ends], turns[ends]) / self.scale
+            x, v = (np.array([each[:-1], each[1:]]) for each in (tips[ends], v))
+            few, off = forgotten(len(middle)), tips[np.searchsorted(rows, middle)]
+            inside = seen_inside(grid[1:] - grid[:-1], x, v, off, self.rings, few)
             if self.rings:
-                counted = np.sort(local, axis=0)[: len(local) - forgotten(len(local))]
+                counted = np.sort(local, axis=0)[:-few]
                 inside = LEAST_BY_RADAU * (inside + float(counted.sum(axis=0).max()))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)

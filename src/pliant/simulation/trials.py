@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import ceil, log, nan
 from weakref import WeakKeyDictionary
@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from pliant.model.contract import Arm, Model, Record
 from pliant.model.error_estimate import ErrorEstimate
-from pliant.model.inputs import LoadPlace
-from pliant.model.port import Frame
 from pliant.model.state import Array
 from pliant.progress import report
 from pliant.robot.joint_law import Coordinate
@@ -29,11 +27,6 @@ STIFF = 5.0  # times its inertia that a damper of a joint takes from it in a ste
 SURELY_STIFF = 20.0  # the same, where no trial need show it
 RATE_THAT_MATTERS = 0.05  # of the largest rate of a joint
 ROUNDING = 1e-13  # of the reach
-STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
-SURELY = 1.5  # times what is seen of them
-INSIDE = 0.2  # of a step: where tips are compared with what its ends say
-TOLD_INSIDE = 4.0, 3.0  # times that, in the median of all steps or, of methods that damp, in few: the error
-DRIFTS = 25.0  # times its second differences that it is at most where it turns by a fifth of a radian in a step
 CALIBRATED = 5.0, 2.5  # times what a trial shows that its error may be, or else it is blind; also by what it hides
 FOLLOWS = 3.0  # times the steps of the last run that are still to be done after a trial, other trials included
 UNKNOWN_GROWTH = 4.0  # times the steps of a trial that the last run has at least, as far as one expects
@@ -263,62 +256,6 @@ def ringing(model: Model, grid: Array, states: Array) -> bool:
         damping *= damping * float((grid[1:] - grid[:-1]).max()) > STIFF * _inertias(model, q[0])
     any_bad = np.any(bad[:, damping > 0.0], axis=1)
     return bool(np.any(any_bad[:-3] & any_bad[1:-2] & any_bad[2:-1] & any_bad[3:]))
-
-
-def tips_of(links: Sequence[str]) -> tuple[LoadPlace, ...]:
-    return tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
-
-
-def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Array, turns: Array) -> float:
-    """How large vibrations of tips with rotations ``turns`` are that are too fast for the steps, in metres; not a
-    number of few steps.
-
-    Gauss collocation with an odd number of stages turns them by nearly half a cycle in a step: the velocity v of a
-    tip changes its sign from step to step, with the amplitude of the vibration times its angular frequency, which
-    is 2 / h at least. Sixth differences leave 64 times that of v, and nearly nothing of what is slow.
-    """
-    if len(grid) < 2 * STENCIL:
-        return nan
-    v = _velocities(model, tips, states, turns)
-    for _ in range(STENCIL):
-        v = v[1:] - v[:-1]
-    swings = np.sort(np.sqrt((v * v).sum(axis=-1)) * (grid[STENCIL:] - grid[:-STENCIL])[:, None], axis=0)
-    median = 0.5 * (swings[(len(swings) - 1) // 2] + swings[len(swings) // 2])
-    return SURELY * float(median.max() / (STENCIL * 2.0**STENCIL))
-
-
-def _velocities(model: Arm, tips: tuple[LoadPlace, ...], states: Array, turns: Array) -> Array:
-    """Of tips with rotations ``turns``, in world axes, m/s."""
-    return np.asarray((turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0])
-
-
-def forgotten(steps: int) -> int:
-    """How many steps of a method that damps are not looked at, as stiff dampers come to rest in them."""
-    return 1 + steps // 20
-
-
-def seen_inside(
-    model: Arm, tips: tuple[LoadPlace, ...], grid: Array, ends: tuple[Array, Array, Array], x: Array, damped: bool
-) -> float:
-    """Error of vibrations that the steps do not follow, m, by how far tips ``x`` at `INSIDE` of all steps lie from the
-    cubics by their positions and velocities at the ends, which are given as states, positions and rotations.
-
-    Of vibrations that a step follows that is little. Faster ones are turned by more or less than a step takes: by a
-    method with an even number of stages by nearly a whole cycle, so that the ends look slow, but not what is between.
-    A method that damps them shows them in few steps only. What a coarse mesh makes of velocities changes slowly from
-    step to step, and second differences leave little of it.
-    """
-    if len(grid) < 6:
-        return 0.0
-    states, position, turns = ends
-    v, h, f = _velocities(model, tips, states, turns), (grid[1:] - grid[:-1])[:, None, None], INSIDE
-    begin, end = (1.0 + 2.0 * f) * (1.0 - f) ** 2, f * f * (3.0 - 2.0 * f)
-    off = x - begin * position[:-1] - end * position[1:] - h * f * (1.0 - f) * ((1.0 - f) * v[:-1] - f * v[1:])
-    sizes, bends = (np.sort(np.sqrt((each * each).sum(axis=-1)), axis=0) for each in (off, np.diff(off, 2, axis=0)))
-    least = np.minimum(
-        *(each[-1 - forgotten(len(each)) if damped else len(each) // 2] for each in (sizes, DRIFTS * bends))
-    )
-    return TOLD_INSIDE[damped] * float(least.max())
 
 
 def kept_rows(record: Record, outputs: Array) -> NDArray[np.int64]:

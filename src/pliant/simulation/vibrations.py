@@ -1,0 +1,90 @@
+"""Vibrations that the steps of a run do not follow, and what of them is seen all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+
+import numpy as np
+
+from pliant.model.contract import Arm
+from pliant.model.inputs import LoadPlace
+from pliant.model.port import Frame
+from pliant.model.state import Array
+
+STENCIL = 6  # differences of velocities that show vibrations which steps do not follow
+SURELY = 1.5  # times what is seen of them
+INSIDE = 0.2  # of a step: where tips are compared with what its ends say
+TOLD_INSIDE = 4.0, 3.0  # times that, in the median of all steps or, of methods that damp, in few: the error
+PART_OF_EIGHTH = 0.5  # of that, for order 8, whose stages stray less
+DRIFTS = 25.0  # times its second differences that it is at most where it turns by a fifth of a radian in a step
+
+
+def tips_of(links: Sequence[str]) -> tuple[LoadPlace, ...]:
+    return tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
+
+
+def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Array, turns: Array) -> float:
+    """How large vibrations of tips with rotations ``turns`` are that are too fast for the steps, in metres; not a
+    number of few steps.
+
+    Gauss collocation with an odd number of stages turns them by nearly half a cycle in a step: the velocity v of a
+    tip changes its sign from step to step, with the amplitude of the vibration times its angular frequency, which
+    is 2 / h at least. Sixth differences leave 64 times that of v, and nearly nothing of what is slow.
+    """
+    if len(grid) < 2 * STENCIL:
+        return nan
+    v = velocities(model, tips, states, turns)
+    for _ in range(STENCIL):
+        v = v[1:] - v[:-1]
+    swings = np.sort(np.sqrt((v * v).sum(axis=-1)) * (grid[STENCIL:] - grid[:-STENCIL])[:, None], axis=0)
+    median = 0.5 * (swings[(len(swings) - 1) // 2] + swings[len(swings) // 2])
+    return SURELY * float(median.max() / (STENCIL * 2.0**STENCIL))
+
+
+def velocities(model: Arm, tips: tuple[LoadPlace, ...], states: Array, turns: Array) -> Array:
+    """Of tips with rotations ``turns``, in world axes, m/s."""
+    return np.asarray((turns @ model.load_flows(states, tips)[:, :, :3, None])[..., 0])
+
+
+def forgotten(steps: int) -> int:
+    """How many steps of a method that damps are not looked at, as stiff dampers come to rest in them."""
+    return 1 + steps // 20
+
+
+def between(begin: Array, end: Array) -> Array:
+    """Instants inside steps at which tips are looked at."""
+    return np.asarray(begin + INSIDE * (end - begin))
+
+
+def seen_inside(widths: Array, x: Array, v: Array, inside: Array, damped: bool, left_out: int = 1) -> float:
+    """Error of vibrations that steps do not follow, m, by how far tips ``inside`` of them (steps, tips, 3) lie from the
+    cubics by their positions and velocities (2, steps, tips, 3) where the steps begin and end.
+
+    Of vibrations that a step follows that is little. Faster ones are turned by more or less than a step takes: by a
+    method with an even number of stages by nearly a whole cycle, so that the ends look slow, but not what is between.
+    A method that damps them shows them in few steps only, of which some are left out. What a coarse mesh makes of
+    velocities changes slowly from step to step, and second differences leave little of it.
+    """
+    if len(widths) < 5:
+        return 0.0
+    f, h = INSIDE, widths[:, None, None]
+    cubic = (1.0 + 2.0 * f) * (1.0 - f) ** 2 * x[0] + f * f * (3.0 - 2.0 * f) * x[1]
+    off = inside - cubic - h * f * (1.0 - f) * ((1.0 - f) * v[0] - f * v[1])
+    sizes, bends = (np.sort(np.sqrt((each * each).sum(axis=-1)), axis=0) for each in (off, np.diff(off, 2, axis=0)))
+    least = np.minimum(*(each[-1 - left_out if damped else len(each) // 2] for each in (sizes, DRIFTS * bends)))
+    return TOLD_INSIDE[damped] * float(least.max())
+
+
+def seen_in(model: Arm, time: Array, states: Array, grid: Array, order: int) -> float:
+    """The same of the tip of an arm in a run by a method of some order, those of odd order damp, from its rows at
+    ``grid`` and `between` those that are ends of a step."""
+    middle = between(grid[:-1], grid[1:])
+    inner = np.minimum(np.searchsorted(time, middle), len(time) - 1)
+    single = time[inner] == middle
+    rows = np.searchsorted(time, grid)
+    ends = np.array([rows[:-1][single], rows[1:][single]])
+    x, turns = (each[:, None] for each in model.tip(states))
+    v = velocities(model, tips_of([model.robot.tip_link]), states, turns)
+    found = seen_inside(time[ends[1]] - time[ends[0]], x[ends], v[ends], x[inner[single]], order % 2 == 1)
+    return PART_OF_EIGHTH * found if order == 8 else found
