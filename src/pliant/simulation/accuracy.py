@@ -79,7 +79,7 @@ FOLLOWED = 3.5  # power of the steps with which vibrations that they do not foll
 KINKED = 0.5  # power of the steps with which what tips show falls at most, where motions have kinks
 KEPT = 0.75  # part of the order of a method that it is hoped to keep
 SHOWN = 2.0  # times what a trial shows by itself that its error is, if nothing else is known
-RADAU, BY_RADAU, LEAST_BY_RADAU = 5, 2.0, 0.5  # its order; times what its tips show at ends; times all: what is told
+RADAU, LEAST_BY_RADAU = 5, 0.5  # its order; times all that its tips show: what is told at least
 CAUTION = 1.35  # times that, where it foretells how many steps are needed
 FAR = 4.0  # times the steps of a trial that its error may foretell, and that a run compared with it has at most
 NEAR = 2.0  # times the steps of a trial that are needed for which it is looked whether they should be unequal
@@ -289,8 +289,7 @@ class Search:
         first = loose or not row.tried
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
-        order, factor = (RADAU, BY_RADAU) if self.rings else (self.order, 1.0)
-        local = factor * local_errors(grid, tips[ends], order, breaks)
+        local = local_errors(grid, tips[ends], RADAU if self.rings else self.order, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
         hidden = nan
         if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
