@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks import (
     accuracy,
     accuracy_durations,
+    accuracy_lot,
     component_modes,
     corotational,
     cost_per_step,
@@ -31,6 +32,7 @@ PROBLEMS = ("pp_f", "damic_two_link", "damic_corotational", "l_frame", "rubber_p
 OWN = {
     "accuracy": accuracy.measure,
     "accuracy_durations": accuracy_durations.measure,
+    "accuracy_lot": accuracy_lot.measure,
     "component_modes": component_modes.measure,
     "corotational": corotational.measure,
     "cost_per_step": cost_per_step.measure,
