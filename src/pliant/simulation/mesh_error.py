@@ -34,17 +34,17 @@ def off_by_mesh(model: Arm, found: Bend, known: Resolution) -> float:
     """How far off the mesh puts the tip, m; not a number where that cannot be told."""
     if not shows(model, found):
         return nan
-    squares = 0.0
-    if found.changes is not None:
-        squares = _off(found, found.changes, known) ** 2
-    if not model.robot.loops:
-        squares += sum(each**2 for each in _off_by_joints(model, found, known))
-    told = TOLD * (float(np.sqrt(squares)) + known.static * found.largest)
     arm: Any = getattr(model, "arm", model)
-    if not hasattr(arm, "unresolved") or getattr(arm.formulation, "chosen_degree", 0) < FEWEST:
-        return told
-    # modes of the undeformed arm say too much of what bends by radians
-    return min(told, LEFT * float(arm.unresolved(found.states)))
+    most = inf
+    if hasattr(arm, "unresolved") and getattr(arm.formulation, "chosen_degree", 0) >= FEWEST:
+        # modes of the undeformed arm say too much of what bends by radians
+        most = LEFT * float(arm.unresolved(found.states))
+    links = 0.0 if found.changes is None else _off(found, found.changes, known)
+    static = known.static * found.largest
+    if model.robot.loops or TOLD * (links + static) >= most:
+        return min(TOLD * (links + static), most)
+    joints = sum(each**2 for each in _off_by_joints(model, found, known))
+    return min(TOLD * (float(np.sqrt(links**2 + joints)) + static), most)
 
 
 def of_given_mesh(compared: float, by_modes: float) -> float:

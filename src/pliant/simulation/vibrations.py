@@ -82,9 +82,12 @@ def seen_in(model: Arm, time: Array, states: Array, grid: Array, order: int) -> 
     middle = between(grid[:-1], grid[1:])
     inner = np.minimum(np.searchsorted(time, middle), len(time) - 1)
     single = time[inner] == middle
-    rows = np.searchsorted(time, grid)
-    ends = np.array([rows[:-1][single], rows[1:][single]])
-    x, turns = (each[:, None] for each in model.tip(states))
-    v = velocities(model, tips_of([model.robot.tip_link]), states, turns)
-    found = seen_inside(time[ends[1]] - time[ends[0]], x[ends], v[ends], x[inner[single]], order % 2 == 1)
+    begin, inner = np.searchsorted(time, grid[:-1][single]), inner[single]
+    end = np.searchsorted(time, grid[1:][single])
+    ends = np.union1d(begin, end)
+    rows = np.concatenate([ends, inner])
+    x, turns = (each[:, None] for each in model.tip(states[rows]))
+    v = velocities(model, tips_of([model.robot.tip_link]), states[ends], turns[: len(ends)])
+    at = np.searchsorted(ends, np.array([begin, end]))
+    found = seen_inside(time[end] - time[begin], x[at], v[at], x[len(ends) :], order % 2 == 1)
     return PART_OF_EIGHTH * found if order == 8 else found
