@@ -7,6 +7,7 @@ along and across. They are asked for with accuracies from 1e-2 to 1e-5, and step
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -159,6 +160,7 @@ def near(ratios: list[float]) -> float:
 
 
 def measure(session: Session) -> OwnMeasure:
+    warnings.simplefilter("ignore")  # runs too coarse are what is measured
     numbers = range(QUICK if session.quick else ARMS)
     rows = [row for number in numbers for row in by_accuracy(number)]
     missed = [f"{name} {off:.2f} times" for name, off, _ in rows if off > 1.0]
