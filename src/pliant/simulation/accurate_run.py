@@ -163,7 +163,7 @@ def _found(search: Search) -> Found:
         if search.automatic and space > SHARE * accuracy:
             level = search.in_space(level, mean)
         if search.row(level) is row:
-            if time <= TIME_SHARE * accuracy:
+            if time <= TIME_SHARE * accuracy and space > SHARE * accuracy:
                 break  # the mesh is to blame
             plan = search.planned(level, needed)
         else:  # as many steps more as the coarser mesh lacked
