@@ -32,7 +32,7 @@ from pliant.simulation.trials import (
     decay_for_more_steps,
     order_seen,
 )
-from pliant.simulation.vibrations import unfollowed
+from pliant.simulation.vibrations import seen_inside, unfollowed
 from tests.support.arms import ASIDE, SLOW, two_links
 
 
@@ -351,25 +351,44 @@ def test_sources_that_few_steps_would_alias_are_followed_from_the_first_trial_on
     assert 0.3 <= run.error.total / true <= 10.0  # what is told of a run that nothing is compared with
 
 
-class Shaking:
-    """A stand-in for an arm whose tip swings slowly, and fast by a small amplitude."""
-
-    def __init__(self, slow: float, fast: float) -> None:
-        self.slow, self.fast = slow, fast
-
-    def load_flows(self, states: np.ndarray, loads: tuple[object, ...]) -> np.ndarray:
-        n = np.arange(len(states))
-        v = self.slow * np.cos(0.1 * n) + self.fast * (-1.0) ** n
-        return np.stack([v, *5 * [0.0 * v]], axis=1)[:, None]
-
-
 def test_vibrations_that_steps_do_not_follow_are_seen_in_velocities() -> None:
-    """v = A w (-1)^n with w = 2 / h is seen as 1.5 * 2 A, the slow swing as nothing: (2 sin 0.05)^6 / 64 of it."""
-    step, amplitude = 0.01, 1e-4
-    grid, states, turns = step * np.arange(41), np.zeros((41, 1)), np.tile(np.eye(3), (41, 1, 1, 1))
-    fast = Shaking(0.0, amplitude * 2.0 / step)
-    assert unfollowed(fast, ["tip"], grid, states, turns) == pytest.approx(3.0 * amplitude)  # type: ignore[arg-type]
-    assert unfollowed(Shaking(1.0, 0.0), ["tip"], grid, states, turns) < 1.5 * step * 1.6e-8  # type: ignore[arg-type]
+    """v = A w (-1)^n with w = 2 / h is seen as 1.5 * 2 A, a slow swing as nothing: (2 sin 0.05)^6 / 64 of it."""
+    step, amplitude, n = 0.01, 1e-4, np.arange(41)
+    grid = step * n
+    fast = along_x(amplitude * 2.0 / step * (-1.0) ** n)
+    assert unfollowed(grid, fast) == pytest.approx(3.0 * amplitude)
+    assert unfollowed(grid, along_x(np.cos(0.1 * n))) < 1.5 * step * 1.6e-8
+
+
+def along_x(values: np.ndarray) -> np.ndarray:
+    """Of one tip."""
+    return np.stack([values, 0.0 * values, 0.0 * values], axis=1)[:, None]
+
+
+def test_vibrations_that_ends_of_steps_hide_are_seen_inside() -> None:
+    """A sine of amplitude A that turns by 10 rad in a step of 1 s, of which the polynomial of the step goes straight
+    from end to end: it is off the cubic by -f (1 - f) ((1 - 2 f) (x0 - x1) + (1 - f) v0 - f v1), f = 0.2.
+
+    What is resolved, 0.1 rad in a step, is off by f^2 (1 - f)^2 / 24 of the fourth power of that: 1.1e-7 A.
+    """
+    n = np.arange(41.0)
+
+    def seen(phase: float, inside: Callable[[np.ndarray], np.ndarray], damped: bool = False) -> float:
+        x, v = along_x(np.sin(phase * n)), along_x(phase * np.cos(phase * n))
+        ends = (np.array([each[:-1], each[1:]]) for each in (x, v))
+        return seen_inside(np.ones(40), *ends, along_x(inside(phase * n[:-1])), damped)
+
+    def straight(at: np.ndarray) -> np.ndarray:
+        return 0.8 * np.sin(at) + 0.2 * np.sin(at + 10.0)
+
+    begin, end = 10.0 * n[:-1], 10.0 * n[1:]
+    off = 0.16 * (0.6 * (np.sin(begin) - np.sin(end)) + 10.0 * (0.8 * np.cos(begin) - 0.2 * np.cos(end)))
+    in_order = np.sort(np.abs(off))
+    assert seen(10.0, straight) == pytest.approx(4.0 * in_order[20])
+    assert seen(10.0, straight, damped=True) == pytest.approx(3.0 * in_order[-2])
+    assert seen(0.1, lambda at: np.sin(at + 0.02)) < 4.0 * 1.2e-7
+    # a drift that is the same in all steps, as a mesh makes it, is none
+    assert seen(0.1, lambda at: np.sin(at + 0.02) + 1e-3) < 1e-6
 
 
 def plainly(sample: Sample) -> float:

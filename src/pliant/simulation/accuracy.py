@@ -291,12 +291,12 @@ class Search:
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
         local = local_errors(grid, tips[ends], RADAU if self.rings else self.order, breaks)
         hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
-        hidden = nan
-        if self.tips and self.order % 4 == 2 and not self.rings and isinstance(row.model, Arm):
-            hidden = unfollowed(row.model, self.tips, grid, record.states[ends], turns[ends]) / self.scale
-        inside = 0.0
-        if len(middle) and isinstance(row.model, Arm):
+        hidden, inside = nan, 0.0
+        if self.tips and isinstance(row.model, Arm):
             v = velocities(row.model, self.tips, record.states[ends], turns[ends]) / self.scale
+            if self.order % 4 == 2 and not self.rings:
+                hidden = unfollowed(grid, v)
+        if len(middle):
             x, v = (np.array([each[:-1], each[1:]]) for each in (tips[ends], v))
             few, off = forgotten(len(middle)), tips[np.searchsorted(rows, middle)]
             inside = seen_inside(grid[1:] - grid[:-1], x, v, off, self.rings, few)

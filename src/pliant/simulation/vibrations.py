@@ -24,9 +24,9 @@ def tips_of(links: Sequence[str]) -> tuple[LoadPlace, ...]:
     return tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
 
 
-def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Array, turns: Array) -> float:
-    """How large vibrations of tips with rotations ``turns`` are that are too fast for the steps, in metres; not a
-    number of few steps.
+def unfollowed(grid: Array, v: Array) -> float:
+    """How large vibrations of tips with velocities ``v`` (steps + 1, tips, 3) are that are too fast for the steps, in
+    metres; not a number of few steps.
 
     Gauss collocation with an odd number of stages turns them by nearly half a cycle in a step: the velocity v of a
     tip changes its sign from step to step, with the amplitude of the vibration times its angular frequency, which
@@ -34,7 +34,6 @@ def unfollowed(model: Arm, tips: tuple[LoadPlace, ...], grid: Array, states: Arr
     """
     if len(grid) < 2 * STENCIL:
         return nan
-    v = velocities(model, tips, states, turns)
     for _ in range(STENCIL):
         v = v[1:] - v[:-1]
     swings = np.sort(np.sqrt((v * v).sum(axis=-1)) * (grid[STENCIL:] - grid[:-STENCIL])[:, None], axis=0)
