@@ -301,7 +301,7 @@ class Search:
             few, off = forgotten(len(middle)), tips[np.searchsorted(rows, middle)]
             inside = seen_inside(grid[1:] - grid[:-1], x, v, off, self.rings, few)
             if self.rings:
-                counted = np.sort(local, axis=0)[:-few]
+                counted = np.sort(local, axis=0)[: len(local) - few]
                 inside = LEAST_BY_RADAU * (inside + float(counted.sum(axis=0).max()))
         shown = float(local.sum(axis=0).max()), local.max(axis=1)
         met = switches(self.contacts, row.model, record.time, record.states)
