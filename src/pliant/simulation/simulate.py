@@ -33,7 +33,7 @@ from pliant.simulation.mesh_error import of_given_mesh, off_by_mesh, shows
 from pliant.simulation.ringing import rung, rung_at_last
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
-from pliant.simulation.vibrations import between, seen_in
+from pliant.simulation.vibrations import between, looked_inside, seen_in
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -407,24 +407,23 @@ def _advance(
     # from the first saved time on: its efforts stand for those at the start
     begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
     some = windows(len(grid) - 1, order, begin)
-    shown, telling, middle = wanted, grid[:0], grid[:0]
+    shown, telling, inner = wanted, grid[:0], np.zeros((2, 0))
     if isinstance(model, Arm) and min(order, model.highest_order) > 2:
-        first = some[:-1][some[1:] == some[:-1] + 1]
-        middle = between(grid[first], grid[first + 1])
+        inner = grid[looked_inside(some)]
     if len(wanted) < max(len(grid), looked_at) or not isinstance(outputs, int):
         telling = grid[some]
         if len(wanted) < len(grid) or not isinstance(outputs, int):
             shown = np.union1d(wanted, telling)
         if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
             shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
-    if len(middle):
-        shown = np.union1d(shown, middle)
+    if inner.size:
+        shown = np.union1d(shown, np.concatenate([*inner, between(*inner)]))
     asked = integrator.method, integrator.newton_tolerance
     run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
     record = advance(model, run)
     inside = 0.0
-    if len(middle) and isinstance(model, Arm) and record.ending.completed:
-        inside = seen_in(model, record.time, record.states, grid[some], order)
+    if inner.size and isinstance(model, Arm) and record.ending.completed:
+        inside = seen_in(model, record.time, record.states, inner, order)
     seen = _looked_at(record, grid, telling, looked_at) if len(telling) else None
     if len(shown) > len(wanted):
         record = record.reduced(kept_rows(record, wanted))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from functools import lru_cache
+from math import ceil, nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.model.contract import Arm
 from pliant.model.inputs import LoadPlace
@@ -17,6 +19,7 @@ SURELY = 1.5  # times what is seen of them
 INSIDE = 0.2  # of a step: where tips are compared with what its ends say
 TOLD_INSIDE = 4.0, 3.0  # times that, in the median of all steps or, of methods that damp, in few: the error
 PART_OF_EIGHTH = 0.5  # of that, for order 8, whose stages stray less
+STRETCH, FEW_STEPS = 12, 48  # of a run by fixed steps that are looked at, in stretches
 DRIFTS = 25.0  # times its second differences that it is at most where it turns by a fifth of a radian in a step
 
 
@@ -75,18 +78,26 @@ def seen_inside(widths: Array, x: Array, v: Array, inside: Array, damped: bool, 
     return TOLD_INSIDE[damped] * float(least.max())
 
 
-def seen_in(model: Arm, time: Array, states: Array, grid: Array, order: int) -> float:
-    """The same of the tip of an arm in a run by a method of some order, those of odd order damp, from its rows at
-    ``grid`` and `between` those that are ends of a step."""
-    middle = between(grid[:-1], grid[1:])
-    inner = np.minimum(np.searchsorted(time, middle), len(time) - 1)
-    single = time[inner] == middle
-    begin, inner = np.searchsorted(time, grid[:-1][single]), inner[single]
-    end = np.searchsorted(time, grid[1:][single])
+@lru_cache(64)
+def _stretches(steps: int) -> NDArray[np.bool_]:
+    """Which of so many steps are looked at: a few stretches of them; not to be changed."""
+    return np.asarray(np.arange(steps) // STRETCH % ceil(steps / FEW_STEPS) == 0)
+
+
+def looked_inside(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where steps begin and end (2, steps) of a run by fixed steps that are looked at inside, among some ends."""
+    begin = ends[:-1][ends[1:] == ends[:-1] + 1]
+    begin = begin[_stretches(len(begin))] if len(begin) else begin
+    return np.array([begin, begin + 1])
+
+
+def seen_in(model: Arm, time: Array, states: Array, steps: Array, order: int) -> float:
+    """The same of the tip of an arm in a run by a method of some order, those of odd order damp, from its rows where
+    ``steps`` (2, n) begin and end and `between`."""
+    begin, end, inner = (np.searchsorted(time, each) for each in (*steps, between(*steps)))
     ends = np.union1d(begin, end)
-    rows = np.concatenate([ends, inner])
-    x, turns = (each[:, None] for each in model.tip(states[rows]))
+    x, turns = (each[:, None] for each in model.tip(states[np.concatenate([ends, inner])]))
     v = velocities(model, tips_of([model.robot.tip_link]), states[ends], turns[: len(ends)])
     at = np.searchsorted(ends, np.array([begin, end]))
-    found = seen_inside(time[end] - time[begin], x[at], v[at], x[len(ends) :], order % 2 == 1)
+    found = seen_inside(steps[1] - steps[0], x[at], v[at], x[len(ends) :], order % 2 == 1)
     return PART_OF_EIGHTH * found if order == 8 else found
