@@ -37,7 +37,7 @@ from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.errors import InvalidInput, PliantWarning, clip
 from pliant.model.arm import Validity
 from pliant.model.contract import Arm
-from pliant.model.error_estimate import BEST, checked_accuracy
+from pliant.model.error_estimate import BEST, checked_accuracy, reach_of
 from pliant.model.state import Array, Cause
 from pliant.results import Trajectory
 from pliant.robot import Robot
@@ -283,7 +283,7 @@ class _Comparing:
             if trial.trajectory.ending.completed:
                 arm = trial.arm
                 self.reference, self.tips = trial, _tips(trial.trajectory)
-                self.reach = float(getattr(getattr(arm, "arm", arm), "reach", 1.0))
+                self.reach = reach_of(arm)
                 rigid = _tips_of(arm, arm.undeformed(trial.trajectory.joint_position))
                 self.bend = float(np.linalg.norm(self.tips - rigid, axis=2).max())
                 return trial

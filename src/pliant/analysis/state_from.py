@@ -21,6 +21,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, clip
 from pliant.model.contract import Arm, SecondOrder, refuse_other_than_arm
+from pliant.model.error_estimate import reach_of
 from pliant.model.state import Array
 from pliant.robot import FlexibleLink, Link, Robot
 from pliant.robot.joint import WholeJoint
@@ -108,7 +109,7 @@ class _Sections:
         flexible = sum(isinstance(link, FlexibleLink) for link in robot.links)
         nodes = model.layout.size // (12 * max(flexible, 1))  # of a link, about
         self.count = max(LEAST_STATIONS, 2 * nodes + 1)
-        self.reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
+        self.reach = reach_of(model)
         self.length = self.reach / len(robot.links)
         q = _by_name(model, other, other.layout.part(given, "joint_position"))
         self.q, self.rate = q, _by_name(model, other, other.layout.part(given, "joint_rate"))

@@ -20,6 +20,7 @@ from pliant.model.sampling import Section
 from pliant.model.schedule import WITHIN, Schedule
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
+from pliant.spatial.rows import move_rows
 
 if TYPE_CHECKING:
     from pliant.model.linear import LinearSystem
@@ -94,9 +95,6 @@ class Run:
         return self.method
 
 
-MOVED_AT_ONCE = 64  # rows that the next ones are copied onto
-
-
 @dataclass(frozen=True)
 class Record:
     """What a run gave: states at the saved times, efforts of the ports, the energy ledger, the ending.
@@ -121,18 +119,18 @@ class Record:
 
     def reduced(self, rows: NDArray[np.int64]) -> Record:
         """The same as `at`, in the memory that the states have, since new one costs time: no use is left of this."""
-        if 2 * len(rows) < len(self.time):
+        if 2 * len(rows) < len(self.time) or not self.states.flags.c_contiguous:
             return self.at(rows)
-        for a in range(0, len(rows), MOVED_AT_ONCE):  # none comes to lie behind where it was
-            self.states[a : min(a + MOVED_AT_ONCE, len(rows))] = self.states[rows[a : a + MOVED_AT_ONCE]]
-        return replace(replace(self, states=self.states[:, :0]).at(rows), states=self.states[: len(rows)])
+        move_rows(self.states, rows)
+        return self.at(rows, self.states[: len(rows)])
 
-    def at(self, rows: NDArray[np.int64]) -> Record:
-        """The same run at some of its saved times."""
+    def at(self, rows: NDArray[np.int64], states: Array | None = None) -> Record:
+        """The same run at some of its saved times, whose ``states`` may be at hand."""
+        states = self.states[rows] if states is None else states
         efforts = {name: values[rows] for name, values in self.efforts.items()}
         violations = {name: values[rows] for name, values in self.violations.items()}
-        kept = self.time[rows], self.states[rows], self.ledger.at(rows)
-        return replace(self, time=kept[0], states=kept[1], ledger=kept[2], efforts=efforts, violations=violations)
+        time, ledger = self.time[rows], self.ledger.at(rows)
+        return replace(self, time=time, states=states, ledger=ledger, efforts=efforts, violations=violations)
 
 
 class Stability(StrEnum):

@@ -80,6 +80,16 @@ class ErrorEstimate:
         return f"{said}, more than the {self.asked:g} asked: {cause}" if self.asked else f"{said}: {cause}"
 
 
+def reach_of(model: object) -> float:
+    """Of the arm in a model, metre; 1 of other models, whose errors are those of scaled states."""
+    return float(getattr(getattr(model, "arm", model), "reach", 1.0))
+
+
+def of_steps(found: float, model: object) -> ErrorEstimate | None:
+    """So many metres by fixed steps, if that is a number."""
+    return ErrorEstimate(found, float("nan"), reach_of(model)) if found == found else None
+
+
 def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     """Error of fixed steps that the motion of a tip (n, 3) itself shows, metre; not a number where it cannot.
 

@@ -19,7 +19,7 @@ from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
-from pliant.model.error_estimate import ErrorEstimate, indicated, telling_rows
+from pliant.model.error_estimate import ErrorEstimate, indicated, of_steps, telling_rows
 from pliant.model.inputs import LoadPlace, Relation
 from pliant.model.ledger import Ledger
 from pliant.model.port import Frame, Port
@@ -83,9 +83,7 @@ def indicated_error(model: Model, record: Record, steps: tuple[int, float]) -> E
     if not (hasattr(model, "joint_names") and record.ending.completed):
         return None
     rows = telling_rows(record.time, *steps)
-    found = indicated(record.time[rows], cast(Arm, model).tip(record.states[rows])[0], *steps)
-    reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
-    return None if np.isnan(found) else ErrorEstimate(found, float("nan"), reach)
+    return of_steps(indicated(record.time[rows], cast(Arm, model).tip(record.states[rows])[0], *steps), model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Meshed, Model, NewtonTolerance, Record, Run
-from pliant.model.error_estimate import local_errors, windows
+from pliant.model.error_estimate import local_errors, reach_of, windows
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause
@@ -129,7 +129,7 @@ class Search:
             seen = seen[np.linspace(0, len(seen) - 1, MOST_COMPARED).round().astype(int)]
         self.compared = seen
         self.order = min(LOWER if self.sampled or accuracy >= LOOSE else HIGHEST, model.highest_order)
-        self.scale = float(getattr(getattr(model, "arm", model), "reach", 1.0))
+        self.scale = reach_of(model)
         self.meshes, self.own = self._meshes()
         robot = getattr(model, "robot", None)
         joints = () if robot is None else robot.joints

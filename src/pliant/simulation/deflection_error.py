@@ -291,9 +291,8 @@ def bend(arm: Arm, time: Array, states: Array, steps: tuple[int, float] | None) 
     size = float(np.sqrt((moved**2).sum(axis=1).max()))
     if len(time) < TOO_FEW or not size > 0.0:  # torsion alone moves no tip
         return seen
-    changes = changes_of(time, moved)
-    # links of an arm add up
-    seen = replace(seen, changes=replace(changes, largest=largest / size * changes.largest))
+    changes = changes_of(time, moved, largest / size)  # links of an arm add up
+    seen = replace(seen, changes=changes)
     if steps is None or steps[0] not in SLOWED:
         return seen
     order, length = steps
@@ -306,8 +305,8 @@ def _rows(rows: int, count: int) -> NDArray[np.int64]:
     return np.arange(0, rows, max(1, ceil((rows - 1) / (NEARLY_ALL * count))))
 
 
-def changes_of(time: Array, moved: Array) -> Changes:
-    """How rows (n, k) change about their mean.
+def changes_of(time: Array, moved: Array, adds_up: float = 1.0) -> Changes:
+    """How rows (n, k) change about their mean; the largest of what they belong to is so many times theirs.
 
     They are mirrored at the end, so that they do not jump there, and what turns their slopes to zero at both ends is
     taken away: a bend would have all frequencies, and fast ones are those of which a mesh knows least. It counts as
@@ -330,7 +329,7 @@ def changes_of(time: Array, moved: Array) -> Changes:
     power, frequency = spectrum(np.concatenate([rest, rest[::-1]]), 2.0 * until)
     power[1] += min(float((once**2).sum()) / len(once), mean)  # of vibrations it may be more than all that moves
     lasts = until * float(size.sum() ** 2 / max(len(size) * (size**2).sum(), 1e-300))  # what dies out is off no further
-    return Changes(float(np.sqrt(size.max())), mean, power, frequency, lasts)
+    return Changes(adds_up * float(np.sqrt(size.max())), mean, power, frequency, lasts)
 
 
 def _evenly(time: Array, x: Array) -> Array:

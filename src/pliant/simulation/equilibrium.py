@@ -24,6 +24,7 @@ from pliant.model.contract import (
     refuse_other_than_arm,
     refuse_other_than_model,
 )
+from pliant.model.error_estimate import reach_of
 from pliant.model.inputs import BasePath
 from pliant.model.state import Array, Cause, Ending
 from pliant.progress import report
@@ -184,7 +185,7 @@ def _lost_by_meshes(model: Arm, small: SecondOrder, at: float) -> dict[str, floa
 
 
 def _reach(model: Arm) -> float:
-    return max(1.0, float(getattr(getattr(model, "arm", model), "reach", 1.0)))
+    return max(1.0, reach_of(model))
 
 
 def _loads(model: Arm, at: float) -> Array:

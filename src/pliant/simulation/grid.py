@@ -124,6 +124,12 @@ def wanted_times(outputs: Array, until: float, start: float) -> Array:
     return clipped
 
 
+def ascending(*times: Array) -> Array:
+    """All of these, once each, in less time than `numpy.unique` takes."""
+    every = np.sort(np.concatenate(times))
+    return np.asarray(every[np.append(True, every[1:] > every[:-1])])
+
+
 def rows_at(time: Array, some: Array) -> NDArray[np.int64]:
     """Which of the times are among some others, both ascending."""
     return np.flatnonzero(some[np.minimum(some.searchsorted(time), len(some) - 1)] == time)

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.continuation import Continuation
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.error_estimate import BEST, UNSEEN, WORST, ErrorEstimate, checked_accuracy, missed_at, windows
+from pliant.model.error_estimate import (
+    BEST,
+    UNSEEN,
+    WORST,
+    ErrorEstimate,
+    checked_accuracy,
+    missed_at,
+    of_steps,
+    reach_of,
+    windows,
+)
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.results.summary import doubts
@@ -26,14 +36,14 @@ from pliant.simulation.accuracy import USUAL, Search
 from pliant.simulation.accurate_run import find
 from pliant.simulation.contacts import contacts_of, switches
 from pliant.simulation.driver import Progress, advance
-from pliant.simulation.grid import corners, fixed_steps, rows_at, saved_times, wanted_times
+from pliant.simulation.grid import ascending, corners, fixed_steps, rows_at, saved_times, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.mesh_error import of_given_mesh, off_by_mesh, shows
 from pliant.simulation.ringing import rung, rung_at_last
 from pliant.simulation.start import checked_state, consistent_start
 from pliant.simulation.trials import Found, SearchProgress, kept_rows
-from pliant.simulation.vibrations import between, looked_inside, seen_in
+from pliant.simulation.vibrations import between, looked_inside, told_by_tip
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -280,11 +290,13 @@ def simulated_from(
     if isinstance(error, tuple) and not began.last:
         error = indicated_error(model, record, error)
     looked_at = record if seen is None else seen
+    every = False  # whether the rates after all steps are looked at
     if given is not None and not isinstance(integrator, IDA):
+        every = len(looked_at.time) > record.statistics["steps"]
         ringing = rung(model, looked_at.time, looked_at.states, integrator.step)
     if record.ending.shaken:
         ringing = ()  # control is the reason, not the step
-    elif not ringing:
+    elif not ringing and not every:
         ringing = rung_at_last(model, record)
     if given is not None and record.ending.completed:
         error = _with_contacts(model, looked_at, error, integrator)
@@ -371,10 +383,9 @@ def _of_mesh_and_steps(
     if not deflection_error.deflects(model):
         return error, ()
     told = indicated_error(model, record, error) if isinstance(error, tuple) else error
-    reach = float(getattr(getattr(model, "arm", model), "reach", 1.0))
     found = deflection_error.bend(model, record.time, record.states, steps)
     compared = told is not None and told.space == told.space
-    bent = found.largest > deflection_error.NEGLIGIBLE * reach
+    bent = found.largest > deflection_error.NEGLIGIBLE * reach_of(model)
     asked = not (searched and compared) and (bent or (told is not None and shows(model, found)))
     known = deflection_error.resolution(model) if asked else None
     if known is not None and told is not None:
@@ -403,41 +414,38 @@ def _advance(
     order = integrator.method.order
     grid, lengths = fixed_steps(model.inputs, until, after, integrator.step)
     wanted = saved_times(grid, outputs)
+    whole = isinstance(outputs, int) and len(wanted) == len(grid)
     looked_at = deflection_error.rows_looked_at(len(grid))
     # from the first saved time on: its efforts stand for those at the start
     begin = int(np.searchsorted(grid, wanted[min(1, len(wanted) - 1)]))
-    some = windows(len(grid) - 1, order, begin)
-    shown, telling, inner = wanted, grid[:0], np.zeros((2, 0))
-    if isinstance(model, Arm) and min(order, model.highest_order) > 2:
-        inner = grid[looked_inside(some)]
-    if len(wanted) < max(len(grid), looked_at) or not isinstance(outputs, int):
-        telling = grid[some]
-        if len(wanted) < len(grid) or not isinstance(outputs, int):
-            shown = np.union1d(wanted, telling)
+    some = windows(len(grid) - 1, order, 0 if whole else begin)
+    telling, shown = grid[some], wanted
+    if not whole:
+        shown = ascending(wanted, telling)
         if len(wanted) < looked_at and isinstance(model, Arm) and deflection_error.deflects(model):
-            shown = np.union1d(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
-    if inner.size:
-        shown = np.union1d(shown, np.concatenate([*inner, between(*inner)]))
+            shown = ascending(shown, grid[np.linspace(begin, len(grid) - 1, looked_at).round().astype(int)])
+    inside = looked_inside(some, begin) if isinstance(model, Arm) and min(order, model.highest_order) > 2 else None
+    if inside is not None:
+        shown = ascending(shown, telling, between(telling[inside], telling[inside + 1]))
     asked = integrator.method, integrator.newton_tolerance
     run = Run(start, grid, shown, model.inputs, *asked, progress, lengths=lengths, after=after)
     record = advance(model, run)
-    inside = 0.0
-    if inner.size and isinstance(model, Arm) and record.ending.completed:
-        inside = seen_in(model, record.time, record.states, inner, order)
-    seen = _looked_at(record, grid, telling, looked_at) if len(telling) else None
+    steps = order, integrator.step
+    error: Error = steps
+    if inside is not None and record.ending.completed:
+        error = of_steps(told_by_tip(cast(Arm, model), record, telling, inside, steps), model)
+    seen = None if whole else _looked_at(record, grid, telling, looked_at)
     if len(shown) > len(wanted):
         record = record.reduced(kept_rows(record, wanted))
-    if seen is None and not inside:
-        return record, (order, integrator.step), None
-    error = indicated_error(model, record if seen is None else seen, (order, integrator.step))
-    return record, error and replace(error, time=error.time + inside), seen
+    return record, indicated_error(model, seen, steps) if error is steps and seen else error, seen
 
 
 def _looked_at(record: Record, grid: Array, telling: Array, count: int) -> Record:
     """Times and states of a run at ``telling`` ends of steps and at so many others, which nobody asks for more."""
-    ends = rows_at(record.time, grid)
-    some = ends[np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int)]
-    rows = np.union1d(some, rows_at(record.time, telling))
+    rows = rows_at(record.time, grid)
+    if len(rows) > count:
+        some = rows[np.linspace(0, len(rows) - 1, count).round().astype(int)]
+        rows = np.union1d(some, rows_at(record.time, telling))
     return replace(record, time=record.time[rows], states=record.states[rows])
 
 

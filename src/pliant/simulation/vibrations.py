@@ -9,7 +9,8 @@ from math import ceil, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model.contract import Arm
+from pliant.model.contract import Arm, Record
+from pliant.model.error_estimate import indicated
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import Array
@@ -73,7 +74,8 @@ def seen_inside(widths: Array, x: Array, v: Array, inside: Array, damped: bool, 
     f, h = INSIDE, widths[:, None, None]
     cubic = (1.0 + 2.0 * f) * (1.0 - f) ** 2 * x[0] + f * f * (3.0 - 2.0 * f) * x[1]
     off = inside - cubic - h * f * (1.0 - f) * ((1.0 - f) * v[0] - f * v[1])
-    sizes, bends = (np.sort(np.sqrt((each * each).sum(axis=-1)), axis=0) for each in (off, np.diff(off, 2, axis=0)))
+    bent = off[2:] - 2.0 * off[1:-1] + off[:-2]
+    sizes, bends = (np.sort(np.sqrt((each * each).sum(axis=-1)), axis=0) for each in (off, bent))
     least = np.minimum(*(each[-1 - left_out if damped else len(each) // 2] for each in (sizes, DRIFTS * bends)))
     return TOLD_INSIDE[damped] * float(least.max())
 
@@ -84,20 +86,20 @@ def _stretches(steps: int) -> NDArray[np.bool_]:
     return np.asarray(np.arange(steps) // STRETCH % ceil(steps / FEW_STEPS) == 0)
 
 
-def looked_inside(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where steps begin and end (2, steps) of a run by fixed steps that are looked at inside, among some ends."""
-    begin = ends[:-1][ends[1:] == ends[:-1] + 1]
-    begin = begin[_stretches(len(begin))] if len(begin) else begin
-    return np.array([begin, begin + 1])
+def looked_inside(ends: NDArray[np.int64], first: int) -> NDArray[np.int64]:
+    """Which of some ends of fixed steps, from a ``first`` one on, begin a step that is looked at inside; the next of
+    them ends it."""
+    begin = np.flatnonzero((ends[1:] == ends[:-1] + 1) & (ends[:-1] >= first))
+    return begin[_stretches(len(begin))] if len(begin) else begin
 
 
-def seen_in(model: Arm, time: Array, states: Array, steps: Array, order: int) -> float:
-    """The same of the tip of an arm in a run by a method of some order, those of odd order damp, from its rows where
-    ``steps`` (2, n) begin and end and `between`."""
-    begin, end, inner = (np.searchsorted(time, each) for each in (*steps, between(*steps)))
-    ends = np.union1d(begin, end)
-    x, turns = (each[:, None] for each in model.tip(states[np.concatenate([ends, inner])]))
-    v = velocities(model, tips_of([model.robot.tip_link]), states[ends], turns[: len(ends)])
-    at = np.searchsorted(ends, np.array([begin, end]))
-    found = seen_inside(steps[1] - steps[0], x[at], v[at], x[len(ends) :], order % 2 == 1)
-    return PART_OF_EIGHTH * found if order == 8 else found
+def told_by_tip(model: Arm, record: Record, ends: Array, begin: NDArray[np.int64], steps: tuple[int, float]) -> float:
+    """Error of a run by fixed steps of some order and length, m, by the motion of the tip at ``ends`` of steps and
+    inside the steps that ``begin`` at some of these; methods of odd order damp."""
+    order, step = steps
+    n, at = len(ends), np.array([begin, begin + 1])
+    states = record.states[record.time.searchsorted(np.append(ends, between(*ends[at])))]
+    x, turns = (each[:, None] for each in model.tip(states))
+    v = velocities(model, tips_of([model.robot.tip_link]), states[:n], turns[:n])
+    inside = seen_inside(ends[at[1]] - ends[at[0]], x[:n][at], v[at], x[n:], order % 2 == 1)
+    return indicated(ends, x[:n, 0], order, step) + (PART_OF_EIGHTH * inside if order == 8 else inside)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import Twist
 from pliant.spatial.vectors import Matrix, Vector
 
@@ -59,6 +60,16 @@ def copy_to(x: Array, out: Array) -> None:
     a, b = x.flat, out.flat  # one long loop vectorises
     for n in range(x.size):
         b[n] = a[n]
+
+
+@kernel
+def move_rows(values: Array, rows: NDArray[np.int64]) -> None:
+    """Some rows of an array, in ascending order, to its beginning."""
+    for i in range(rows.shape[0]):
+        k = rows[i]
+        if k > i:
+            for j in range(values.shape[1]):
+                values[i, j] = values[k, j]
 
 
 @inline_kernel

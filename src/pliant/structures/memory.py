@@ -22,10 +22,11 @@ def numbers_of(bundle: tuple[Any, ...]) -> Memory:
 
 def _collect(bundle: tuple[Any, ...], found: list[NDArray[Any]]) -> None:
     for each in bundle:
-        if isinstance(each, tuple):
+        if isinstance(each, np.ndarray):
+            if each.dtype.kind in "fc":
+                found.append(each)
+        elif isinstance(each, tuple):
             _collect(each, found)
-        elif isinstance(each, np.ndarray) and each.dtype.kind in "fc":
-            found.append(each)
 
 
 def refill(own: Sequence[NDArray[Any]], memory: Memory) -> None:
