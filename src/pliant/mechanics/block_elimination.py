@@ -96,6 +96,11 @@ class Factors(NamedTuple):
     Ad: NDArray[np.float64]  # (1, links, 6, 6)
 
 
+def whole(numbers: int) -> int:
+    """So many or some more, that a processor takes four at a time."""
+    return -(-numbers // 4) * 4
+
+
 def new_factors(count: int, sizes: tuple[int, int, int, int], dtype: type, keep: tuple[int, ...] = EVERY) -> Factors:
     """Room for ``count`` factorisations of so many links, elements, nodes and numbers per own node of an element."""
     (links, elements, nodes, degree), c = sizes, len(keep)
@@ -114,9 +119,9 @@ def new_factors(count: int, sizes: tuple[int, int, int, int], dtype: type, keep:
         keep=np.array(keep),
         own=np.array(own + own[: n % 2]),
         first=np.array(keep + keep[: c % 2]),
-        XY=z((count, elements, n + n % 2, parts, n + c)),
-        W_rows=z((count, elements, c + c % 2, parts, n)),
-        sums=z((2, n + c)),
+        XY=z((count, elements, n + n % 2, parts, whole(n + c))),
+        W_rows=z((count, elements, c + c % 2, parts, whole(n))),
+        sums=z((2, whole(n + c))),
         swaps=z(n, np.int64),
         work=z((4, 6, 6), dtype),
         pose=z((1, links, 12)),

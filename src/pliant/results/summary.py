@@ -138,7 +138,7 @@ def doubts(trajectory: Trajectory) -> list[str]:
     Of short runs the consistency error takes longer than the run.
     """
     count = len(trajectory.time)
-    few = np.linspace(0, count - 1, min(count, FEW)).astype(np.int64)
+    few = np.arange(min(count, FEW)) * (count - 1) // max(min(count, FEW) - 1, 1)
     return warn(trajectory) if trajectory.of_arm and trajectory.source.suspects(few) else _known_at_once(trajectory)
 
 

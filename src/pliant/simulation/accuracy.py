@@ -134,7 +134,7 @@ class Search:
         robot = getattr(model, "robot", None)
         joints = () if robot is None else robot.joints
         self.serial = robot is not None and not robot.loops and len({each.parent for each in joints}) == len(joints)
-        self.tips = tips_of([robot.tip_link] if robot and self.serial else [each.child for each in joints])
+        self.tips = tips_of((robot.tip_link,) if robot and self.serial else tuple(each.child for each in joints))
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.contacts = contacts_of(model)

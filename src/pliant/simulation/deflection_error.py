@@ -316,11 +316,8 @@ def changes_of(time: Array, moved: Array, adds_up: float = 1.0) -> Changes:
     even = _evenly(time, moved)
     even = even - even.sum(axis=0) / len(even)
     size = (even**2).sum(axis=1)
-    mean, passed, step = (
-        float(size.sum()) / len(size),
-        np.linspace(0.0, until, len(even))[:, None],
-        until / len(even[1:]),
-    )
+    mean, step = float(size.sum()) / len(size), until / len(even[1:])
+    passed = step * np.arange(len(even))[:, None]
     first = (4.0 * even[1] - 3.0 * even[0] - even[2]) / (2.0 * step)
     last = (even[-3] + 3.0 * even[-1] - 4.0 * even[-2]) / (2.0 * step)
     once = passed * (first + (last - first) * passed / (2.0 * until))

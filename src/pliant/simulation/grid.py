@@ -132,7 +132,8 @@ def ascending(*times: Array) -> Array:
 
 def rows_at(time: Array, some: Array) -> NDArray[np.int64]:
     """Which of the times are among some others, both ascending."""
-    return np.flatnonzero(some[np.minimum(some.searchsorted(time), len(some) - 1)] == time)
+    rows = np.minimum(time.searchsorted(some), len(time) - 1)
+    return np.asarray(rows[time[rows] == some])
 
 
 class Steps:

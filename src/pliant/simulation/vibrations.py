@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from math import ceil, nan
 
@@ -24,7 +23,8 @@ STRETCH, FEW_STEPS = 12, 48  # of a run by fixed steps that are looked at, in st
 DRIFTS = 25.0  # times its second differences that it is at most where it turns by a fifth of a radian in a step
 
 
-def tips_of(links: Sequence[str]) -> tuple[LoadPlace, ...]:
+@lru_cache(64)
+def tips_of(links: tuple[str, ...]) -> tuple[LoadPlace, ...]:
     return tuple(LoadPlace("tip", name, False, Frame.BODY) for name in links)
 
 
@@ -100,6 +100,6 @@ def told_by_tip(model: Arm, record: Record, ends: Array, begin: NDArray[np.int64
     n, at = len(ends), np.array([begin, begin + 1])
     states = record.states[record.time.searchsorted(np.append(ends, between(*ends[at])))]
     x, turns = (each[:, None] for each in model.tip(states))
-    v = velocities(model, tips_of([model.robot.tip_link]), states[:n], turns[:n])
+    v = velocities(model, tips_of((model.robot.tip_link,)), states[:n], turns[:n])
     inside = seen_inside(ends[at[1]] - ends[at[0]], x[:n][at], v[at], x[n:], order % 2 == 1)
     return indicated(ends, x[:n, 0], order, step) + (PART_OF_EIGHTH * inside if order == 8 else inside)
