@@ -86,7 +86,7 @@ NEAR = 2.0  # times the steps of a trial that are needed for which it is looked 
 NEXT = 3.0  # times the steps that later trials have
 CHEAP = 2  # meshes up to this one cost little more than the coarsest
 SMOOTH = 0.7  # part of what is seen of vibrations in few steps that motions without any leave, at most
-HARD = 14.0  # iterations of Newton's method in a step that is too long
+HARD = 30.0, 14.0  # iterations of Newton's method in a step that is too long, of runs and of trials
 LEAST, AGAIN = 1.4, 2.0  # times the steps of a trial that a run compared with it has; of a run that did not suffice
 LOOSE = 5e-4  # accuracy for which the lower order will do
 SERVED = 5e-4, 5e-6  # accuracies that the coarsest mesh may nearly serve, and the second one
@@ -290,7 +290,7 @@ class Search:
         self.rings = self.rings or (first and ringing(row.model, grid, record.states[ends]))
         breaks = np.union1d(self.breaks, self.steps.switches) if self.contacts else self.breaks
         local = local_errors(grid, tips[ends], RADAU if self.rings else self.order, breaks)
-        hard = loose and record.statistics.get("iterations", 0.0) > HARD * (len(grid) - 1)
+        hard = record.statistics.get("iterations", 0.0) > HARD[loose] * (len(grid) - 1)
         hidden, inside = nan, 0.0
         if self.tips and isinstance(row.model, Arm):
             v = velocities(row.model, self.tips, record.states[ends], turns[ends]) / self.scale
@@ -450,13 +450,19 @@ class Search:
             if seen <= aim and not known and self.automatic and not self.checked:  # as many steps will do, or fewer
                 fewer = steps.whole(max((seen / aim) ** (1.0 / self.order), 1.0 / mean, 0.5) * mean)
                 step = steps.span / len(steps.shares) / fewer
-                return level, fewer if fewer == mean or self.followed_step(step) == step else mean, trial
+                fewer = fewer if fewer == mean or self.followed_step(step) == step else mean
+                return level, mean if self.failed(fewer) else fewer, trial
             if needed <= FAR * mean:
                 return level, steps.whole(min(max(needed, (AGAIN if known else LEAST) * mean), NEXT * mean)), trial
             if self.automatic and not self.checked:
                 level = self.in_space(level, mean)  # is seen now, where it costs little
             mean = steps.whole(min(max(hoped, LEAST * mean), (NEXT if known else FAR) * mean))
         return None
+
+    def failed(self, mean: float) -> bool:
+        """Whether some trial with as many steps or more did not end."""
+        tried = [each.tried.items() for each in self.rows.values() if not each.unfit]
+        return any(trial is None and steps >= mean for each in tried for steps, trial in each)
 
     def above(self, level: int, ahead: int, mean: float, exact: bool) -> int | None:
         """The mesh by ``ahead`` finer or the next above it that carries the model, if there is one."""

@@ -80,7 +80,7 @@ def _first(search: Search) -> tuple[int, float, bool]:
         space = UNRESOLVED[order] * arm.unresolved(run.record.states) / search.scale
         if space <= SHARE * search.accuracy:
             search.space, search.checked = space, mean
-            if SURELY * (run.shown + run.inside) + space <= search.within:
+            if not run.hard and SURELY * (run.shown + run.inside) + space <= search.within:
                 search.space *= HALF
                 return level, mean, True
             if highest > order:
@@ -141,7 +141,7 @@ def _found(search: Search) -> Found:
         if search.rings and not rang:  # by another method there is nothing to compare it with
             plan = search.planned(level, mean)
             continue
-        if run is None:
+        if run is None or run.hard:
             plan = search.planned(level, 2.0 * needed)
             continue
         if both:
@@ -172,7 +172,7 @@ def _found(search: Search) -> Found:
             same = search.trial(level, mean)
             more = min(max(needed * more, LEAST * mean), FAR * mean)
             plan = None if same is None else (level, search.steps.whole(more), same)
-    return _finished(search, row, needed, run, time)
+    return _as_it_is(search) if run is None else _finished(search, row, needed, run, time)
 
 
 def _finished(search: Search, row: Row, mean: float, run: Trial | None, time: float) -> Found:

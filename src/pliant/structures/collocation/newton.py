@@ -56,6 +56,7 @@ ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below thi
 MAX_RENEWALS = 4
 LATE = 6  # iterations after which every change of a joint law counts
 STALLED = 2  # iterations that gain little, below the tolerance, after which what is left is rounding
+LEFT_BY_ROUNDING = 1e-8  # relative increments that rounding may leave where a stiff law acts in a short step
 CIRCLING = 14  # iterations after which joint rates go slowly
 LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
@@ -330,7 +331,7 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
         if size < ROUND_OFF and contraction > SLOW and (abs(residual) <= limit or not helps):
             return CONVERGED, residual
         unbalanced = abs(residual)
-        if bending and contraction > SLOW and size <= control.displacement and abs(residual) <= noise:
+        if bending and contraction > SLOW and size <= max(control.displacement, LEFT_BY_ROUNDING) and abs(residual) <= noise:
             stalled += 1
             if stalled == STALLED:
                 return CONVERGED, residual
