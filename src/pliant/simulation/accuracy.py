@@ -447,7 +447,7 @@ class Search:
             trial, mean = replace(trial, mean=part * mean), max(part * mean, 1.0)
             hoped, needed = part * fewer * hoped, part * fewer * needed
             seen = max(error, HIDDEN_MOST * trial.hidden) if trial.hidden == trial.hidden else error
-            if seen <= aim and not known and self.automatic and not self.checked:  # as many steps will do, or fewer
+            if seen <= aim and not known and self.automatic and not (self.checked or self.rings):  # as many steps will do, or fewer
                 fewer = steps.whole(max((seen / aim) ** (1.0 / self.order), 1.0 / mean, 0.5) * mean)
                 step = steps.span / len(steps.shares) / fewer
                 fewer = fewer if fewer == mean or self.followed_step(step) == step else mean
