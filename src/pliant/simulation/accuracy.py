@@ -132,9 +132,7 @@ class Search:
         self.scale = reach_of(model)
         self.meshes, self.own = self._meshes()
         robot = getattr(model, "robot", None)
-        joints = () if robot is None else robot.joints
-        self.serial = robot is not None and not robot.loops and len({each.parent for each in joints}) == len(joints)
-        self.tips = tips_of((robot.tip_link,) if robot and self.serial else tuple(each.child for each in joints))
+        self.tips = tips_of(() if robot is None else tuple(joint.child for joint in robot.chain_order))
         self.sizes: Array | None = None  # of the states of a model without links
         self.breaks = np.array([t for t in model.inputs.breaks if begin < t < until])
         self.contacts = contacts_of(model)
@@ -309,15 +307,11 @@ class Search:
         return kept or record, trial
 
     def seen(self, model: Model, states: Array) -> tuple[Array, Array]:
-        """Tips (instants, links, 3) of all links over the reach and their rotations, of links in a row the last; else
-        scaled states."""
+        """Tips (instants, links, 3) of all links over the reach and their rotations; else scaled states."""
         if not isinstance(model, Arm):
             if self.sizes is None:  # one scale for all trials, or errors of amplitudes would not be seen
                 self.sizes = np.maximum(np.abs(states).max(axis=0), 1e-300)
             return np.asarray(states[:, None] / self.sizes), np.zeros(0)
-        if self.serial:
-            x, R = model.tip(states)
-            return x[:, None] / self.scale, R[:, None]
         x, R = model.link_ends(states)
         return x[:, :, 1] / self.scale, R[:, :, 1]
 
@@ -447,7 +441,9 @@ class Search:
             trial, mean = replace(trial, mean=part * mean), max(part * mean, 1.0)
             hoped, needed = part * fewer * hoped, part * fewer * needed
             seen = max(error, HIDDEN_MOST * trial.hidden) if trial.hidden == trial.hidden else error
-            if seen <= aim and not known and self.automatic and not (self.checked or self.rings):  # as many steps will do, or fewer
+            if (
+                seen <= aim and not known and self.automatic and not (self.checked or self.rings)
+            ):  # as many steps will do, or fewer
                 fewer = steps.whole(max((seen / aim) ** (1.0 / self.order), 1.0 / mean, 0.5) * mean)
                 step = steps.span / len(steps.shares) / fewer
                 fewer = fewer if fewer == mean or self.followed_step(step) == step else mean

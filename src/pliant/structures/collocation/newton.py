@@ -331,7 +331,12 @@ def solve_stages(plant, scheme, state, solver, tables, h, noise):
         if size < ROUND_OFF and contraction > SLOW and (abs(residual) <= limit or not helps):
             return CONVERGED, residual
         unbalanced = abs(residual)
-        if bending and contraction > SLOW and size <= max(control.displacement, LEFT_BY_ROUNDING) and abs(residual) <= noise:
+        if (
+            bending
+            and contraction > SLOW
+            and size <= max(control.displacement, LEFT_BY_ROUNDING)
+            and abs(residual) <= noise
+        ):
             stalled += 1
             if stalled == STALLED:
                 return CONVERGED, residual
