@@ -40,8 +40,8 @@ def checked_accuracy(accuracy: float) -> float:
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """Largest error of the tips of all links over the run, in metres, with fixed steps of that of the arm; else of scaled
-    states.
+    """Largest error of the tips of all links over the run, in metres, with fixed steps of the tip of the arm; else of
+    scaled states.
 
     ``time`` is that of the steps, ``space`` that of the mesh, not a number where it is not known. ``scale`` is the
     reach of the arm; ``asked`` the accuracy that was asked for, relative to it, or zero. ``remark`` says what stands in
