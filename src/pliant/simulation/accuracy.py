@@ -63,7 +63,7 @@ EASY = 1e-3  # accuracy below which the first trial has more steps
 HIGHEST, LOWER = 6, 4  # orders in time; the lower one where little is asked, or control is sampled in short steps
 MOST_COMPARED = 200  # instants
 MOST_STEPS = 400_000  # of a run
-MOST_SHAKEN = 3  # trials that control shakes until they end: no mesh and no steps will help
+MOST_SHAKEN = 3  # trials that control shakes until they end, or that grow without bound: no mesh or steps will help
 MOST_TRIES = 6  # to reach what was foretold
 TIME_SHARE, SHARE = 0.55, 0.55  # parts of the accuracy that steps and mesh may take
 WITHIN, WITHIN_ROUGH = 0.7, 0.6  # of the accuracy: told error of a run that is good enough; of rough motions
@@ -139,7 +139,7 @@ class Search:
         self.rough = is_rough(model, bool(self.contacts))
         self.within = (WITHIN_ROUGH if self.rough else WITHIN) * accuracy
         self.followed = 0.0  # length of steps that are known to follow all sources
-        self.shaken = 0  # trials that ended because of control which is not stable
+        self.shaken = 0  # trials that ended because of what is not stable
         self.rings = False  # stiff dampers let Gauss collocation ring: Radau takes over
         self.rows: dict[int, Row] = {}
         self.trials = 0
@@ -238,7 +238,7 @@ class Search:
                     raise
                 row.unfit = True
                 return None
-            self.shaken += record.ending.shaken
+            self.shaken += record.ending.shaken or record.ending.cause is Cause.DIVERGED
             if record.ending.cause in STOPS or self.shaken == MOST_SHAKEN:
                 raise Stopped(row, mean, record)
             if self.rings and not rang:

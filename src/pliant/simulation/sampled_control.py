@@ -334,7 +334,8 @@ def _line(error: BaseException | None) -> str:
 
 def blame_servos(model: Model, run: Run, ending: Ending) -> Ending:
     """The ending of a run that could not go on; with the servo that shook it, if one did."""
-    if ending.cause not in (Cause.NOT_CONVERGED, Cause.NOT_FINITE, Cause.DIVERGED) or not run.inputs.servos:
+    known = Cause.NOT_CONVERGED, Cause.NOT_FINITE, Cause.DIVERGED, Cause.TOO_BENT
+    if ending.cause not in known or not run.inputs.servos:
         return ending
     start = float(run.grid[0])
     try:
@@ -354,7 +355,10 @@ def blame_servos(model: Model, run: Run, ending: Ending) -> Ending:
         f" {servo.gain * servo.period / inertia:.3g} times the inertia {inertia:.4g} {mass} that it moves at once,"
         f" so that deviations grow {max(growths):.3g} times from sample to sample; lower its gain or its period"
     )
-    return replace(ending, place=f"the servo of joint '{servo.joint}'", remedy=remedy)
+    place = f"the servo of joint '{servo.joint}'"
+    if ending.cause is Cause.TOO_BENT:
+        return replace(ending, remedy=f"{place} shakes it: {remedy}", shaken=True)
+    return replace(ending, place=place, remedy=remedy, shaken=True)
 
 
 def growth(small: SecondOrder, servo: ServoPlace, port: LinearisedPort) -> float:

@@ -253,7 +253,7 @@ def simulated_from(
         trials = {"trials": str(found.trials)} | ({"steps": found.lengths} if found.lengths else {})
     else:
         record, error, seen = _advance(model, start, integrator, *saved)
-    if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
+    if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes) and not record.ending.shaken:
         other = model.substituting(start, record.states[-1])
         if other is not None:
             instead, (arm, start) = getattr(model, "formulation", model), other

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.model.state import Cause
 from pliant.structures.linear import gravity
 from pliant.structures.linear.gravity import Weights
 from tests.support.arms import ASIDE, SOFT, clamped, on_a_hinge, soft_link, two_links
@@ -177,3 +178,16 @@ def test_an_axis_along_gravity_lets_joints_turn_freely():
     tips = arm.tip(np.stack([start, turned]))[0]
     assert tips[1] == pytest.approx(tips[0] * [-1.0, -1.0, 1.0], abs=1e-12)
     assert arm.energy(turned[None])[2] == pytest.approx(arm.energy(start[None])[2], rel=1e-12)
+
+
+@pytest.mark.parametrize("choice", [{}, {"integrator": pl.Gauss(4, 0.01)}], ids=["searched", "fixed steps"])
+def test_a_link_that_stands_on_its_hinge_falls_without_bound(choice):
+    """Linear equations know no end: they fall by exp(4.9 t / s), to 1e12 rad in 6 s and to 1e40 in 20 s, where nothing
+    that is asked of a shape has an answer. A search took the only trial that was too coarse to fall."""
+    stiff = pl.GeneralSection(stiffness=(1e9, 1e9, 1e9, 1e7, 1e7, 1e7), inertia=(0.3, 0.3, 0.3, 1e-8, 1e-8, 1e-8))
+    arm = pl.PseudoSpectral().compile(on_a_hinge(soft_link("link", 0.6, stiff), UP, rate=0.1))
+    with pytest.warns(pl.PliantWarning, match="the motion grows without bound at the arm; weight or feedback may"):
+        run = pl.simulate(arm, 20.0, **choice)
+    assert run.ending.cause is Cause.DIVERGED
+    assert 5.0 < run.ending.time < 8.0
+    assert np.isfinite(run.tip_position).all()

@@ -148,7 +148,7 @@ class StageReading:
 
 Bools = NDArray[np.bool_]
 NOT_FINITE = 1
-LARGEST = 1e50  # state of which energies, speeds and their squares are still numbers
+LARGEST = 1e12  # state, in SI units: no arm comes near, and shapes can still be found
 TOGETHER = 1024  # steps that enter the ledger at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
@@ -488,7 +488,8 @@ class Stepper:
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""
-        return Ending(Cause.NOT_FINITE, float(self.run.grid[done]), "the arm", "check the sizes of loads and drives")
+        remedy = "weight or feedback may push it over: check them and the sizes of loads, or compile the robot with"
+        return Ending(Cause.DIVERGED, float(self.run.grid[done]), "the arm", f"{remedy} GeometricallyExact()")
 
     def kept(self, times: Floats) -> Kept:
         self.enter()
