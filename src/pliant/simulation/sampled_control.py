@@ -37,6 +37,7 @@ from pliant.simulation.law_copies import copied_law, recalled_law
 Ints = NDArray[np.int64]
 Span = tuple[float, float]
 GROWS = 1.05  # from sample to sample, beside what grows by itself: an arm that falls over does so more slowly
+RISES = 2.0  # the same where answers keep their sign, as those to a move that begins do more slowly after three samples
 FASTEST = 1e6  # rad/s or m/s of a joint: a steel disc of 1 mm bursts at half of it, by 500 m/s at its rim
 LIMIT = FASTEST * FASTEST
 
@@ -133,13 +134,19 @@ class Acting:
             self.value = whole
         return None
 
-    def shakes(self) -> int | None:
-        """The joint whose last answers changed their sign and grew from sample to sample: the law is unstable."""
+    def shakes(self) -> tuple[int, str] | None:
+        """The joint whose last answers changed their sign and grew from sample to sample, or grew by much, as those of
+        a law that is not stable do; in words."""
         if len(self.answers) < 3:
             return None
         a, b, c = self.answers
-        growing = (a * b < 0.0) & (b * c < 0.0) & (abs(b) > GROWS * abs(a)) & (abs(c) > GROWS * abs(b))
-        return int(np.argmax(growing)) if growing.any() else None
+        for least, turns in ((GROWS, True), (RISES, False)):
+            growing = (abs(b) > least * abs(a)) & (abs(c) > least * abs(b)) & (a != 0.0)
+            if turns:
+                growing &= (a * b < 0.0) & (b * c < 0.0)
+            if growing.any():
+                return int(np.argmax(growing)), f"they {'change their sign and ' if turns else ''}grow"
+        return None
 
     def in_effect(self, now: float) -> Array:
         """The newest answer whose delay is over; zero before the first."""
@@ -253,12 +260,11 @@ class Sampling:
         if ending.cause not in (Cause.NOT_CONVERGED, Cause.NOT_FINITE, Cause.TOO_BENT):
             return ending
         for acting in self.acting:
-            joint = acting.shakes()
-            if joint is not None:
+            shaken = acting.shakes()
+            if shaken is not None:
+                joint, grow = shaken
                 who, last = f"controller '{acting.controller.name}'", self._last_answers(acting, joint)
-                remedy = (
-                    f"its last answers {last}: they change their sign and grow from sample to sample; {_lower(acting)}"
-                )
+                remedy = f"its last answers {last}: {grow} from sample to sample; {_lower(acting)}"
                 if ending.cause is Cause.TOO_BENT:  # the place says which link another formulation should carry
                     return replace(ending, remedy=f"{who} shakes it: {remedy}", shaken=True)
                 return replace(ending, place=who, remedy=remedy, shaken=True)
