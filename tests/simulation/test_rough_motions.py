@@ -10,8 +10,8 @@ import pytest
 
 import pliant as pl
 from benchmarks.accuracy_problems import MOTIONS
-from pliant.model.sampling import Sample
 from pliant.model.contract import Model
+from pliant.model.sampling import Sample
 from pliant.model.state import Cause
 
 QUINTIC = pl.motions.Quintic
