@@ -62,6 +62,9 @@ def find(search: Search) -> Found:
             mean = max(mean, ceil(float(np.max(np.diff(search.steps.base))) / Gauss().step))
             search.steps.make_equal()
             record, _ = search.run(row, mean, False, row.model.inputs)
+            ending, trial = record.ending, stopped.record.ending
+            if trial.shaken and not (ending.completed or ending.shaken):  # what several trials showed holds of the run
+                record = replace(record, ending=replace(ending, remedy=trial.remedy, shaken=True))
     told = ErrorEstimate(nan, nan, search.scale, search.accuracy)
     return Found(row.model, row.start, record, search.integrator(mean), told, search.trials)
 
