@@ -51,7 +51,7 @@ def rigid_root(rng: np.random.Generator, parts: Parts) -> None:
     length, mass = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.2, 2.0))
     parts.links.insert(0, pl.RigidLink("root", (length, 0.0, 0.0), mass, inertia=(1e-3, 2e-2, 2e-2)))
     parts.joints[0] = replace(parts.joints[0], child="root")
-    parts.joints.insert(1, hinge(rng, "waist", "root", parts.links[1].name))
+    parts.joints.insert(1, hinge(rng, "shoulder", "root", parts.links[1].name))
 
 
 def another_joint(kind: Callable[..., Joint]) -> Callable[[np.random.Generator, Parts], None]:
@@ -98,8 +98,7 @@ def sampled(rng: np.random.Generator, parts: Parts) -> None:
     """A law that turns hubs, as without inertia no sampled law would be stable."""
     stiffness, damping, target = between(rng, 0.3, 3.0), between(rng, 0.01, 0.1), float(rng.uniform(-0.6, 0.6))
     parts.others["payloads"] = tuple(
-        pl.Payload(f"hub_{each.name}", each.name, at=pl.End.ROOT, mass=0.1, inertia=(1e-3,) * 3)
-        for each in parts.links
+        pl.Payload(f"hub_{each.name}", each.name, at=pl.End.ROOT, mass=0.1, inertia=(1e-3,) * 3) for each in parts.links
     )
     parts.joints = [replace(each, axis=(0.0, 0.0, 1.0)) for each in parts.joints]  # type: ignore[call-arg]
 
